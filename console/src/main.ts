@@ -20,8 +20,8 @@ async function start(): Promise<void> {
   } catch (error) {
     notify(messageOf(error), 'bad');
   }
-  // The shell exists before sign-in, so that its hashchange listener, which closes dialogs, runs before the one that may open a
-  // dialog. It is shown afterwards, since the navigation depends on the session.
+  // The shell is shown after sign-in, since the navigation depends on the session. It is created before, because its hashchange
+  // listener closes dialogs and must not close one that the listener below opens.
   const shell = document.createElement('quad-shell');
   await takeCredential();
   // A link may be opened in a tab that already shows the console.

@@ -51,8 +51,9 @@ export interface ReplayCache {
 }
 
 /**
- * Creates a replay cache. @param size maximum count of proofs @param validMs time for which a proof is valid: its maximum age
- * plus the allowed clock difference
+ * Creates a replay cache.
+ * @param size maximum count of proofs
+ * @param validMs time for which a proof is valid: its maximum age plus the allowed clock difference
  */
 function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
   /** Expiry times by proof ID, in milliseconds. All proofs have the same lifetime, so the oldest are first. */

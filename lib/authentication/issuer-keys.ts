@@ -10,8 +10,9 @@ import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 export interface IssuerKeys {
   /**
-   * Returns the key with this ID. @param address client for which the fetch is queued, if the operator did not configure the
-   * issuer @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
+   * Returns the key with this ID.
+   * @param address client for which the fetch is queued, if the operator did not configure the issuer
+   * @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
    */
   key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
 }

@@ -27,8 +27,9 @@ const uncounted = async (): Promise<void> => {};
 const scarcePart = 15;
 
 /**
- * Creates a rate limiter. @param perMinute attempts of one address, or 0 for no limit @param inAll attempts of all addresses in
- * a minute. Above this limit, each address has a fifteenth of `perMinute`
+ * Creates a rate limiter.
+ * @param perMinute attempts of one address, or 0 for no limit
+ * @param inAll attempts of all addresses in a minute. Above this limit, each address has a fifteenth of `perMinute`
  */
 export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };

@@ -39,7 +39,8 @@ function gatesOf(store: object): Gates {
 
 /**
  * Queues the caller, then runs work that evaluates many permissions. Callers are served by caller class, then round robin
- * between clients. @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
+ * between clients.
+ * @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
  */
 export async function inTurn<T>(
   storage: { readonly authorizer: Authorizer; readonly store: View },
@@ -81,7 +82,8 @@ const shortestStepMs = 50;
 
 /**
  * Waits until a multiple of a duration has passed since `began`, a time of `performance.now()`. Otherwise, the response time
- * would reveal how many resources the caller cannot read. @param stepMs the duration in milliseconds. Default and minimum: 50
+ * would reveal how many resources the caller cannot read.
+ * @param stepMs the duration in milliseconds. Default and minimum: 50
  */
 export function untilNextStep(began: number, stepMs = 0): Promise<void> {
   const step = Math.max(stepMs, shortestStepMs);

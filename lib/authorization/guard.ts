@@ -18,8 +18,8 @@ export interface Guard {
 }
 
 /**
- * Requires a mode on an existing resource, and returns its record. @throws LwsError `unauthenticated`, `forbidden` or
- * `not-found`, depending on whether the caller can read the resource
+ * Requires a mode on an existing resource, and returns its record.
+ * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, depending on whether the caller can read the resource
  */
 export function requireAccess(
   guard: Guard,
@@ -64,9 +64,9 @@ export async function requireEither(
 
 /**
  * Requires the permissions of a PUT: write on an existing resource. For a nonexistent resource, append on the parent, or on the
- * nearest existing container if the profile creates missing parents (rule 20.4). @returns the record of the resource, if the
- * resource exists @throws LwsError as `requireAccess`; `parent-not-found` if the caller may learn that the parent does not
- * exist
+ * nearest existing container if the profile creates missing parents (rule 20.4).
+ * @returns the record of the resource, if the resource exists
+ * @throws LwsError as `requireAccess`; `parent-not-found` if the caller may learn that the parent does not exist
  */
 export async function requirePut(
   guard: Guard,

@@ -17,9 +17,7 @@ export interface Access {
   readonly origin?: string;
   /** Trace context of the request. Does not affect decisions. */
   readonly trace?: Trace;
-  /**
-   * Expiry of the credential, in milliseconds since the epoch. Long responses, such as event streams, then end. Absent: never.
-   */
+  /** Expiry of the credential, in milliseconds since the epoch. Long responses, such as event streams, end then. */
   readonly expires?: number;
   /** Value of the `LWS-Purpose` field (rule 17.5). */
   readonly purpose?: string;

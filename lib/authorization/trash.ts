@@ -1,6 +1,4 @@
-/**
- * Access to the trash (rule 26.2): only controllers of the storage can read and delete there, regardless of ACLs and grants.
- */
+/** Access to the trash (rule 26.2): only controllers of the storage can read and delete there, whatever ACLs and grants say. */
 import { subtree, unionOfRanges, withoutRanges } from '../storage/keys/iri-ranges.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Authorizer, Decision, Question, ReadScope, View } from './authorizer.js';

@@ -15,9 +15,9 @@ export class RefusedCommand extends CommandError {
 }
 
 /**
- * Sends a request to the server of the storage, authenticated as its owner or with `--key`. @param path path below the system
- * prefix, or a complete URL that the server returned @throws CommandError if there is no response, RefusedCommand if the server
- * rejects the request, and errors of the body
+ * Sends a request to the server of the storage, authenticated as its owner or with `--key`.
+ * @param path path below the system prefix, or a complete URL that the server returned
+ * @throws CommandError if there is no response, RefusedCommand if the server rejects the request, and errors of the body
  */
 export async function askServer(
   { baseUri, systemPrefix, ownerCredential, flags }: CommandContext,

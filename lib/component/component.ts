@@ -19,8 +19,8 @@ export interface CommandContext {
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
   /**
-   * Returns a credential of an owner, from the key in a file or from the owner's key that this server created. @throws
-   * SettingsError if there is no such key, or no owner
+   * Returns a credential of an owner, from the key in a file or from the owner's key that this server created.
+   * @throws SettingsError if there is no such key, or no owner
    */
   readonly ownerCredential: (keyFile?: string) => Promise<string>;
   /** Verifies the storage like `quadpod check` and prints the problems. @returns the exit code */
@@ -84,7 +84,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**
    * Returns the location of the contents of JSON and binary resources, or `undefined` for the default. Called by every command
-   * and thread that reads them. @throws SettingsError if its settings are not valid
+   * and thread that reads them.
+   * @throws SettingsError if its settings are not valid
    */
   blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
   /**

@@ -30,8 +30,8 @@ export interface ForeignState {
 /** Queries over earlier states of graphs. */
 export interface PastQueries {
   /**
-   * Returns the state selected by `Accept-Datetime`, and fields of the response. Returns `undefined` without the field, or if
-   * the storage has no versions. @throws LwsError `bad-request`
+   * Returns the state that `Accept-Datetime` selects, and response fields. `undefined` without the field, or without versions.
+   * @throws LwsError `bad-request`
    */
   asked(date: unknown): { readonly task: PastTask; readonly fields: Readonly<Record<string, string>> } | undefined;
   /** Returns for each state whether the caller may read it. The resources are readable in their present state, or deleted. */
@@ -77,8 +77,9 @@ export interface Installation {
   /** Called after every response. */
   onAnswered?(answered: Answered): void;
   /**
-   * Accepts a connection upgrade to WebSocket. The component then authorizes the request and responds on the socket. @param
-   * head bytes received after the request @returns false if the component does not handle the request
+   * Accepts a connection upgrade to WebSocket. The component then authorizes the request and responds on the socket.
+   * @param head bytes received after the request
+   * @returns false if the component does not handle the request
    */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
@@ -87,9 +88,7 @@ export interface Installation {
   stop?(): Promise<void> | void;
   /** True while background work is running: the storage of a deployment is then not closed. */
   isBusy?(): boolean;
-  /**
-   * True while clients are subscribed. The storage of a deployment may then be closed to open another, but not for being idle.
-   */
+  /** True while clients are subscribed. The storage may then be closed to open another one, but not for being idle. */
   isFollowed?(): boolean;
   /** Ends endless responses. Called when the server shuts down, before it waits for the other responses. */
   drain?(): void;

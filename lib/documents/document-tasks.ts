@@ -152,8 +152,9 @@ export const tasks = {
   },
 
   /**
-   * Gives blank nodes the labels that they have in another graph (`keptLabels`). @param task `lines`: first `count` keys of the
-   * other graph, then all keys of this graph @returns the keys, and other members that differ from the given document
+   * Gives blank nodes the labels that they have in another graph (`keptLabels`).
+   * @param task `lines`: first `count` keys of the other graph, then all keys of this graph
+   * @returns the keys, and other members that differ from the given document
    */
   keepLabels({ lines, count, graph, prefixes }: LabelTask): Pick<EncodedDocument, 'keys'> & Partial<EncodedDocument> {
     const [others, all] = [lines.slice(0, count), lines.slice(count)];

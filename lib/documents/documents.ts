@@ -211,8 +211,8 @@ export class Documents {
   }
 
   /**
-   * Returns the GSPO keys of a document of another server. The timeout is two seconds. Hosts are served in round robin. @throws
-   * LwsError see `parse`
+   * Returns the GSPO keys of a document of another server. The timeout is two seconds. Hosts are served in round robin.
+   * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
     const parsed = await this.parseIn(this.pools.foreign, owned(bytes), {
@@ -253,8 +253,8 @@ export class Documents {
   }
 
   /**
-   * Returns a small graph in which blank nodes keep their labels from another graph. @param others keys of the other graph that
-   * contain blank nodes
+   * Returns a small graph in which blank nodes keep their labels from another graph.
+   * @param others keys of the other graph that contain blank nodes
    */
   async keepLabels(document: EncodedDocument, others: readonly string[], graph: string): Promise<EncodedDocument> {
     const { keys, prefixes } = document;
@@ -298,9 +298,10 @@ export class Documents {
 
   /**
    * Evaluates an update of one graph. If the update has at most 8 KiB and only triples without variables, it is parsed in this
-   * thread. Otherwise, a worker thread evaluates it on a snapshot that the thread opens. @returns the change, valid for any
-   * state unless it has a revision. Without a store, returns `undefined` if the update contains more than triples without
-   * variables @throws LwsError `update-timeout`, `too-busy`, and as `evaluateUpdate` of `lib/query`
+   * thread. Otherwise, a worker thread evaluates it on a snapshot that the thread opens.
+   * @returns the change, valid for any state unless it has a revision. Without a store, returns `undefined` if the update
+   * contains more than triples without variables
+   * @throws LwsError `update-timeout`, `too-busy`, and as `evaluateUpdate` of `lib/query`
    */
   async evaluateUpdate(
     update: SentUpdate,

@@ -14,10 +14,7 @@ export interface RemoteContextOptions {
   readonly fetch: GuardedFetch;
 }
 
-/**
- * Returns a context as text, or `undefined` for a host that is not allowed. @throws LwsError `malformed-body` if the fetch
- * fails
- */
+/** Returns a context as text, or `undefined` if its host is not listed. @throws LwsError `malformed-body` if it cannot be fetched */
 export type RemoteContexts = (iri: string) => Promise<string | undefined>;
 
 const keptBytes = 16 << 20;

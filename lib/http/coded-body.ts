@@ -43,10 +43,7 @@ const takeDecoder = sharesOf(32, 8);
 /** Acquires a slot for other bodies that decode to more than `freeBytes`, until the response: 64 MiB need few bytes. */
 const takeLarge = sharesOf(8, 2);
 
-/**
- * Returns the content coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown or second
- * coding
- */
+/** Returns the coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown coding or several */
 export function codingOf({ headers }: IncomingMessage): Coding | undefined {
   const name =
     headers['content-encoding']

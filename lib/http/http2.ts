@@ -1,6 +1,4 @@
-/**
- * Handles streams and connections of requests. An HTTP/2 connection carries several, and ending one must not end the others.
- */
+/** Handles streams and connections of requests. With HTTP/2, a connection carries several: ending one must not end others. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';

@@ -20,10 +20,7 @@ const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'de
 /** Maximum length of these links in a response, in characters: proxies reject larger fields. The linkset has all. */
 const maxSignposts = 4096;
 
-/**
- * Returns links of a resource's linkset for agents that navigate by response fields (rule 11.11). @param linksOf links of
- * another state
- */
+/** Returns links of a linkset for agents that navigate by response fields (rule 11.11). @param linksOf another state */
 export function signpostLinks(
   { signposting, store }: Pick<Storage, 'signposting' | 'store'>,
   { iri, linked }: ResourceRecord,

@@ -37,8 +37,8 @@ function remembered<T extends object | string>(
 
 /**
  * Returns the media ranges of `Accept`. A `profile` parameter is a preference for a form of JSON-LD and excludes no other form
- * (RFC 6906 3.1). A `version` parameter excludes graphs that require a later version of RDF. @param required version that the
- * graph requires
+ * (RFC 6906 3.1). A `version` parameter excludes graphs that require a later version of RDF.
+ * @param required version that the graph requires
  */
 export const acceptedRanges = (accept: string, required?: RdfVersion): readonly MediaRange[] | undefined =>
   parseAccept(accept)
@@ -60,8 +60,8 @@ const wantsProfile = (accept: string): boolean =>
   ) === true;
 
 /**
- * Returns the RDF syntax of a response by q, specificity and order. Returns Turtle if nothing matches. @param version that the
- * graph requires; triple terms exclude JSON-LD
+ * Returns the RDF syntax of a response by q, specificity and order. Returns Turtle if nothing matches.
+ * @param version that the graph requires; triple terms exclude JSON-LD
  */
 export const chooseRdfFormat = (accept: string | undefined, version?: RdfVersion): RdfFormat =>
   version

@@ -16,8 +16,8 @@ export function pageOf(query: string | undefined): number | undefined {
 const longestLinks = 12_000;
 
 /**
- * Returns `first`, `prev`, `next` and `last` links of a page. If not all fit, `next` and `last` come first, and relations to
- * the same page share a link. @param url URL of the listing, which may have a query
+ * Returns `first`, `prev`, `next` and `last` links of a page. `url` may have a query. If not all links fit, `next` and `last`
+ * come first, and relations to the same page share a link.
  */
 export function pageLinks(url: string, page: number, last: number): string {
   const relations: readonly (readonly [number, string])[] = [

@@ -77,8 +77,8 @@ const serverFailed = {
 };
 
 /**
- * Returns the response to an error. An error that is not an `LwsError` becomes a 500 that contains only the request ID. @param
- * instance request ID, a `urn:uuid:`, also in the log
+ * Returns the response to an error. An error that is not an `LwsError` becomes a 500 that contains only the request ID.
+ * @param instance request ID, a `urn:uuid:`, also in the log
  */
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;

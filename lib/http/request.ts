@@ -21,7 +21,8 @@ export function field(req: IncomingMessage, name: string): string | undefined {
 
 /**
  * Returns the preconditions of a request. For a write, a malformed tag list is an error, since ignoring it would make the write
- * unconditional. For reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3). @throws LwsError `bad-request`
+ * unconditional. For reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3).
+ * @throws LwsError `bad-request`
  */
 export function preconditions(req: IncomingMessage): Preconditions {
   const { headers } = req;

@@ -20,8 +20,9 @@ export interface EarlierStates {
    */
   isUsed(iri?: string): boolean;
   /**
-   * Responds to a request for earlier states of a resource, or of the linkset of `described`. @returns `undefined` for the
-   * present state @throws LwsError
+   * Responds to a request for earlier states of a resource, or of the linkset of `described`.
+   * @returns `undefined` for the present state
+   * @throws LwsError
    */
   reply(exchange: ResourceExchange, described?: string): Promise<Reply> | undefined;
 }

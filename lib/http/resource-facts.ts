@@ -18,10 +18,7 @@ interface ResourceFacts extends Pick<ResourceRecord, 'iri' | 'mediaType' | 'size
 
 export interface FactsForCaller {
   readonly resource: ResourceFacts;
-  /**
-   * Returns the members that the caller may read, in blocks. Empty unless the resource is a container. @throws LwsError
-   * `too-busy`
-   */
+  /** Returns the members that the caller may read, in blocks; none of a resource that is not a container. @throws LwsError `too-busy` */
   members(): Promise<AsyncIterable<readonly ResourceFacts[]>>;
 }
 

@@ -81,9 +81,7 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
-/**
- * Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, if any
- */
+/** Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, undefined otherwise */
 function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> | undefined {
   const { status, body } = reply;
   const isStream = body !== undefined && !Buffer.isBuffer(body);

@@ -14,7 +14,8 @@ const maxResources = 16;
 
 /**
  * Returns the lists of `If` for the target. Lists for other resources are evaluated here: a list that holds becomes an empty
- * list, and any other list is omitted. @throws LwsError `bad-request`, `too-complex`
+ * list, and any other list is omitted.
+ * @throws LwsError `bad-request`, `too-complex`
  */
 export async function stateListsOf(
   exchange: ResourceExchange,

@@ -30,7 +30,7 @@ export interface CapabilityEntry {
   readonly [member: string]: unknown;
 }
 
-/** A public key of the storage, for verifying its signatures. */
+/** Public key of the storage, with which clients verify its signatures. */
 export interface VerificationMethod {
   readonly id: string;
   readonly type: 'JsonWebKey';
@@ -42,7 +42,7 @@ export interface Advertised {
   readonly services: readonly ServiceEntry[];
   readonly capabilities: readonly CapabilityEntry[];
   readonly verificationMethods: readonly VerificationMethod[];
-  /** Absent: the storage is no catalog. */
+  /** Texts of the catalog. Absent: the storage has no catalog. */
   readonly catalog?: CatalogTexts | undefined;
 }
 
@@ -52,11 +52,11 @@ export interface StorageDescription {
   readonly tag: string;
   /** RDF representations, created on demand. */
   readonly renderings: Map<RdfFormat, Promise<Buffer>>;
-  /** The catalog in the document, as a separate document. */
+  /** Catalog contained in the document, as a separate document. */
   readonly catalog?: StorageDescription | undefined;
 }
 
-/** Capabilities of the layers (rule 12.3). */
+/** Returns the capabilities of the layers (rule 12.3). */
 const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[] => [
   { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
   {
@@ -113,14 +113,14 @@ async function render(
   format: RdfFormat,
 ): Promise<Buffer> {
   const { keys } = await documents.parse(bytes, jsonLd, storage);
-  // Serialize relative to the document's own URL. At the root, clients read it as JSON only.
+  // The document's own URL is the base of relative IRIs. The document at the root is JSON for all clients.
   const place = `${storage.slice(0, -1)}${systemPrefix}/storage-description`;
   const rendered = await documents.render(keys, format, place, prefixes);
   if (!rendered) throw new Error(`The storage description cannot be written as ${format}.`);
   return Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
 }
 
-/** Returns the document in a media type. The JSON types have the same bytes. */
+/** Returns the document in a media type. All JSON types have the same bytes. */
 function bytesOf(storage: Storage, description: StorageDescription, mediaType: string): Promise<Buffer> | Buffer {
   if (!isRdfFormat(mediaType) || mediaType === jsonLd) return description.bytes;
   let rendering = description.renderings.get(mediaType);
@@ -134,13 +134,13 @@ function bytesOf(storage: Storage, description: StorageDescription, mediaType: s
 
 const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((format) => format !== jsonLd)];
 
-/** Returns the media type of the description for a request; `application/lws+cid` if nothing matches. */
+/** Returns the media type of the description for a request, or `application/lws+cid` if nothing matches. */
 export function chooseDescriptionType(accept: string | undefined): string {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
 }
 
-/** Returns the RDF syntax of the catalog for a request, Turtle if nothing matches. */
+/** Returns the RDF syntax of the catalog for a request, or Turtle if nothing matches. */
 export function chooseCatalog(accept: string | undefined): RdfFormat {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return ((ranges && chooseMediaType(ranges, rdfFormats)) ?? rdfFormats[0]!) as RdfFormat;
@@ -154,7 +154,7 @@ export async function descriptionReply(
   mediaType: string = lwsCid,
 ): Promise<Reply> {
   const variant = isRdfFormat(mediaType) ? variantOf(mediaType) : 'json';
-  // The tag must differ from that of the root container, which has the same URL.
+  // The entity tag must differ from the tag of the root container, which has the same URL.
   const opaque = `description.${description.tag}${mediaType === lwsCid ? '' : `.${variant}`}`;
   const fields = {
     'Content-Type': mediaType,

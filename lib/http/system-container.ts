@@ -1,6 +1,6 @@
 /**
- * Containers below the system prefix (subscriptions, access requests and grants) and their members: listings, conditional
- * requests and pages as for all containers.
+ * Containers below the system prefix (subscriptions, access requests and grants) and their members. Listings, conditional
+ * requests and pages work as for other containers.
  */
 
 import { createHash } from 'node:crypto';
@@ -28,28 +28,28 @@ import { listingReply } from './represent.js';
 import { preconditions } from './request.js';
 import type { RouteRequest } from './route.js';
 
-/** Container, as one caller sees it. */
+/** Container as seen by one caller. */
 export interface SystemContainer {
   readonly iri: string;
-  /** Members that the caller may see, in IRI order. */
+  /** Members that the caller can see, in IRI order. */
   readonly members: readonly ListedMember[];
-  /** Media types, separated by commas. */
+  /** Accepted media types of POST, separated by commas. */
   readonly acceptPost: string;
 }
 
 /** Member of a container, as a document. */
 export interface SystemMember {
-  /** Milliseconds since the epoch. */
+  /** Modification time, in milliseconds since the epoch. */
   readonly modified: number;
   readonly container: string;
-  /** Short name in the LWS context. */
+  /** Short name of the type in the LWS context. */
   readonly type: string;
   readonly bytes: Buffer;
 }
 
 const untrusted = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': "sandbox; default-src 'none'" };
 
-/** Answers GET and HEAD. @throws LwsError `precondition-failed`, `invalid-page`, `page-not-found` */
+/** Responds to GET and HEAD. @throws LwsError `precondition-failed`, `invalid-page`, `page-not-found` */
 export async function systemContainerReply(
   { rootIri: storage, store, documents, limits }: Storage,
   { req, query }: Pick<RouteRequest, 'req' | 'query'>,
@@ -85,7 +85,7 @@ export async function systemContainerReply(
     Allow: 'GET, HEAD, POST, OPTIONS',
     'Accept-Post': acceptPost,
   });
-  // No content coding, because components may have secrets in their members.
+  // No content coding, because members may contain secrets.
   return { ...listingReply(req, choice, { iri, fieldsOf, listing }), isCodable: false };
 }
 
@@ -109,7 +109,7 @@ export const memberFields = (
   ].join(', '),
 });
 
-/** Answers GET and HEAD. @throws LwsError `precondition-failed` */
+/** Responds to GET and HEAD. @throws LwsError `precondition-failed` */
 export function systemMemberReply(storage: string, req: IncomingMessage, member: SystemMember): Reply {
   const { bytes, modified } = member;
   const conditions = preconditions(req);

@@ -1,9 +1,9 @@
-/** Counts pending requests, so that a storage is closed after the last of them. */
+/** Counts pending requests, so that a storage is closed when none is pending. */
 
 export class Traffic {
-  /** Pending requests of all storages of the process. */
+  /** Count of pending requests of all storages of the process. */
   static pending = 0;
-  /** Rejects all further requests. */
+  /** True to reject further requests. */
   isClosed = false;
   private underWay = 0;
   private onQuiet: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** Plug-in API: exchange formats. Loads little, since threads load a format with it. */
+/** Plug-in API: exchange formats. Imports few modules, since worker threads load it with each format. */
 
 export {
   bytesOfFile,

@@ -3,6 +3,6 @@ import type { AlgebraFactory } from '@comunica/utils-algebra';
 
 export type { Algebra, AlgebraFactory } from '@comunica/utils-algebra';
 
-/** Factory of operations, loaded at the first use. */
+/** Returns the factory of operations. Loads it at the first use. */
 export const loadAlgebraFactory = async (): Promise<AlgebraFactory> =>
   new (await import('@comunica/utils-algebra')).AlgebraFactory();

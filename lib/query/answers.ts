@@ -1,4 +1,4 @@
-/** Runs queries and returns their results in blocks. Must not depend on formats or on the caller. */
+/** Runs queries and returns their results in blocks. Must not depend on result formats or on the caller. */
 
 import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
@@ -27,25 +27,25 @@ import { makeBindings, querySource } from './query-source.js';
 
 /** Options of `quadSource`. */
 export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statistics' | 'counts'> {
-  /** Opens the quads for a run, which closes them. */
+  /** Opens the quads for a run. The run closes them. */
   readonly matches: () => QuadMatches;
   /** Base IRI for IRI(). */
   readonly base: string;
-  /** Constants of the operation. */
+  /** Values of the operation's placeholders. */
   readonly constants?: Constants;
-  /** The operation, if the engine passes this object on unchanged. Its compiled plan is then cached. */
+  /** The operation, if the engine passes on this object unchanged. The compiled plan is then cached. */
   readonly asked?: Algebra.Operation | undefined;
-  /** Statistics of the readable quads, which later runs reuse. Absent: none are kept. */
+  /** Statistics of the readable quads, which later runs reuse. Absent: statistics are not kept. */
   readonly known?: ViewStatistics | undefined;
 }
 
-/** Bindings of a SELECT in blocks of rows, and its columns. */
+/** Blocks of rows of a SELECT, and the columns of the rows. */
 export interface RowStream extends BlockStream<Row[], unknown> {
   readonly columns: Compiled['columns'];
 }
 
 export interface QuadSource extends IQuerySource {
-  /** Runs that the engine has started. */
+  /** Runs started by the engine. */
   readonly runs: readonly (Run & { readonly compiled: Compiled })[];
   /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
@@ -57,21 +57,21 @@ interface CachedPlan {
   readonly shape: Compiled;
   readonly constants: Constants;
   readonly bound: Compiled;
-  /** Statistics of the bound plan. `id` is only the identity of the quads, so that outdated indexes can be freed. */
+  /** Statistics of the bound plan. `id` only identifies the quads, so that outdated indexes can be freed. */
   statistics?: { readonly id: object; readonly memory: Memory };
 }
 
 /** Compiled plan of each cached shape (`parseQuery`), with the constants of its last query. */
 const plans = new WeakMap<Algebra.Operation, CachedPlan>();
 
-/** Returns the statistics of a cached plan over the same quads, or none. */
+/** Returns the statistics of a cached plan over the same quads, or `undefined`. */
 function statisticsOf(cached: CachedPlan | undefined, known: ViewStatistics | undefined): Memory | undefined {
   if (!cached || !known) return undefined;
   if (cached.statistics?.id !== known.id) cached.statistics = { id: known.id, memory: new Map() };
   return cached.statistics.memory;
 }
 
-/** Creates a source that compiles and runs operations from Comunica. Its methods throw `too-complex` if this is impossible. */
+/** Creates a source that compiles and runs operations of Comunica. If one cannot be compiled, methods throw `too-complex`. */
 export function quadSource(options: QuadSourceOptions): QuadSource {
   const { base, constants = new Map(), asked, known } = options;
   const isTold = options.observer?.isRun === false;
@@ -86,7 +86,7 @@ export function quadSource(options: QuadSourceOptions): QuadSource {
       return bound;
     } catch (error) {
       if (constants.size === 0) throw error;
-      // Compile the query with its constants, so that the error message names these instead of placeholders.
+      // The query is compiled with its constants, so that the error message contains the constants instead of placeholders.
       return compiledOrRefused(withConstants(operation, constants), base);
     }
   };
@@ -107,7 +107,7 @@ export function quadSource(options: QuadSourceOptions): QuadSource {
     queryBoolean: async (operation) => !(await begun(operation).rows.next()).done,
     queryQuads(operation) {
       const { compiled, execution, rows } = begun(operation);
-      // A plan that is only explained has no rows.
+      // For an explanation, the plan returns no rows.
       const triples = isTold ? (rows as AsyncGenerator<never>) : graphTriples(execution, compiled.graph!, rows);
       return quadStream(triples) as never;
     },
@@ -151,25 +151,25 @@ function tripleReader(): (triple: TripleKeys) => Quad {
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
 }
 
-/** Dataset and limits of one query. */
+/** Dataset and limits of a query. */
 export interface AskOptions
   extends DatasetOptions,
     Omit<RunOptions, 'matches' | 'emptyGraphs' | 'statistics' | 'counts'> {
-  /** Loads the engine (default: the composition of `query-actors`). */
+  /** Loads the engine. Default: the engine composed in `query-actors`. */
   readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
 }
 
-/** Solution: terms in the order of the query's variables. */
+/** Solution of a query: terms in the order of the query's variables. */
 export type Solution = readonly (Term | undefined)[];
 
 export interface QueryAnswers {
-  /** Solutions of SELECT, in blocks. */
+  /** Yields solutions of SELECT, in blocks. */
   rows(): AsyncIterable<Solution[]>;
-  /** Result of an ASK. */
+  /** Returns the result of ASK. */
   truth(): Promise<boolean>;
-  /** Distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
+  /** Yields distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
   quads(): AsyncIterable<Quad[]>;
-  /** Explains the compiled plan, with statistics if it has run. @param observed the `observer` of the options */
+  /** Explains the compiled plan, with statistics if the plan has run. @param observed the `observer` of the options */
   explain(observed: Observed): Promise<ExplainedPart>;
   /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
@@ -182,7 +182,7 @@ export interface QueryAnswers {
 export function answersOf({ form, shape, constants, base }: ReadQuery, options: AskOptions): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
   const { memory, readable, defaultGraphs, namedGraphs, loadEngine = loadQueryEngine } = options;
-  // DESCRIBE is passed on unchanged only by the composed engine, other forms by both.
+  // Both engines pass on operations unchanged, except DESCRIBE, which only the composed engine does.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
   // The estimates depend on the graphs that the caller may read.
   const ranges = readable.isExact ? readable.ranges : undefined;
@@ -216,8 +216,8 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   return answers;
 }
 
-// A module-level function: a generator function gets a hidden class, which only a full collection frees, with all that it
-// refers to.
+// A generator function inside of a function gets a hidden class, which only a full collection frees, with all that it refers
+// to.
 
 async function* solutionsOf(begin: () => Promise<unknown>): AsyncGenerator<Solution[]> {
   const stream = (await begin().catch(tooDeep)) as RowStream;

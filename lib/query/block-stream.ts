@@ -1,6 +1,6 @@
 /**
- * Stream of blocks that Comunica handles as a stream of single items. Our consumers read blocks, which saves an event and an
- * object for each item.
+ * Stream of blocks that Comunica handles as a stream of single items. This server reads blocks, which saves an event and an
+ * object per item.
  */
 import { MetadataValidationState } from '@comunica/utils-metadata';
 import { BufferedIterator } from 'asynciterator';
@@ -9,7 +9,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
   private stopping: Promise<void> | undefined;
   private isTaken = false;
 
-  /** @param itemsOf converts a block to single items */
+  /** @param itemsOf converts a block to an iterable of its items */
   constructor(
     private readonly source: AsyncGenerator<Block>,
     private readonly itemsOf: (block: Block) => Iterable<Item>,
@@ -17,7 +17,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
     super({ autoStart: false, maxBufferSize: 256 });
   }
 
-  /** Returns all blocks instead of the items. */
+  /** Returns the stream as blocks. Items can then no longer be read. */
   blocks(): AsyncGenerator<Block> {
     this.isTaken = true;
     return this.source;
@@ -47,7 +47,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
         done();
       },
       (error: Error) => {
-        // If the reader has closed the stream, it does not receive the error.
+        // After the reader has closed the stream, the error is dropped.
         if (!this.stopping) this.destroy(error);
         done();
       },

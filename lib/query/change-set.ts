@@ -15,21 +15,21 @@ type Prefixes = Readonly<Record<string, string>>;
 /** Change of a graph that exists after the update. */
 export interface GraphDelta extends KeyDifference {
   /**
-   * Revision on which the keys were computed; `null` if the graph did not exist. Absent: the change applies to any state, so
-   * added keys may exist already and removed ones may not.
+   * Revision for which the keys were computed. `null`: the graph did not exist. Absent: the change applies to any state, so
+   * added keys may already exist and removed keys may be missing.
    */
   readonly revision?: string | null;
   /** True if the update contains removals, even of triples that did not exist. */
   readonly removes?: boolean;
   /** For a change without a revision: true to fail if a removed triple does not exist. */
   readonly isStrict?: boolean;
-  /** Prefixes declared by the update, possibly with those of the resource. */
+  /** Prefixes declared by the update, possibly with the prefixes of the resource. */
   readonly prefixes: Prefixes;
   /** Default Turtle representation after the change. Absent if the complete graph was not loaded. */
   readonly after?: DefaultTurtle | undefined;
 }
 
-/** Effect of an update of several graphs on one of them. */
+/** Effect of an update on one of several graphs. */
 export interface GraphUpdate extends GraphDelta {
   readonly iri: string;
   readonly revision: string | null;
@@ -37,7 +37,7 @@ export interface GraphUpdate extends GraphDelta {
   readonly needs: Readonly<GraphNeeds>;
   /** True if the resource exists afterwards. */
   readonly exists: boolean;
-  /** True if the graph was cleared, so that `added` is its whole content. */
+  /** True if the graph was cleared, so that `added` contains all triples of the graph. */
   readonly isCleared: boolean;
   /** True if the update does not change the graph. */
   readonly isSame: boolean;
@@ -50,8 +50,8 @@ const maxRewritten = 500_000;
 /**
  * Yields the effect of an update on each graph.
  * @param given prefixes of the update
- * @param most maximum number of triples in all graphs that are rewritten completely
- * @throws LwsError `too-complex` if there are more
+ * @param most maximum count of triples in all graphs that are rewritten completely
+ * @throws LwsError `too-complex` above this count
  */
 export async function* graphUpdates(
   graphs: ChangedGraphs,

@@ -6,36 +6,36 @@ import { LwsError } from '../tools/errors.js';
 import type { GraphKeyBlocks } from './memory/memory-layers.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 
-/** Maximum number of changed graphs, because each is authorized and written. */
+/** Maximum count of changed graphs, because each is authorized and written. */
 const maxGraphs = 250;
 
-/** Effects of an update on a named graph, which determine permissions and preconditions. None if it only removes triples. */
+/** Effects of an update on a named graph, which determine permissions and preconditions. Empty after removals only. */
 export interface GraphNeeds {
-  /** The update inserts triples or creates the graph. */
+  /** True if the update inserts triples or creates the graph. */
   puts?: true;
-  /** The update clears or drops the graph, which must exist. */
+  /** True if the update clears or drops the graph, which must exist. */
   finds?: true;
-  /** The update creates the graph, which must not exist. */
+  /** True if the update creates the graph, which must not exist. */
   makes?: true;
-  /** The update drops the graph. */
+  /** True if the update drops the graph. */
   drops?: true;
 }
 
 /** Current state of a graph that an update names. */
 export class ChangedGraph {
   readonly needs: GraphNeeds = {};
-  /** Added GSPO keys, which the initial state lacks. */
+  /** Added GSPO keys, which are not in the initial state. */
   readonly added = new Set<string>();
-  /** Removed GSPO keys, which the initial state has. */
+  /** Removed GSPO keys of the initial state. */
   readonly removed = new Set<string>();
   /** True if the content of the initial state was removed. */
   isCleared = false;
   exists: boolean;
-  /** Record of the graph in the initial state; undefined if it did not exist. */
+  /** Record of the graph in the initial state. `undefined` if the graph did not exist. */
   readonly before: RecordBefore | undefined;
   /**
-   * True if the graph is new and later operations may read the update's insertions. If the caller may not create the graph, the
-   * update fails later, and must not reveal until then whether an unreadable graph has this name.
+   * True if the graph is new and later operations may read its triples. If the caller may not create the graph, the update
+   * fails later. Until then, it must not reveal whether an unreadable graph has this name.
    */
   readonly isSeen: boolean;
 
@@ -60,7 +60,7 @@ export class ChangedGraph {
     this.note(this.removed, key, this.had(key));
   }
 
-  /** Returns true if the initial state of the graph has the triple and was not cleared. */
+  /** Returns true if the initial state of the graph contains the triple and was not cleared. */
   private had(key: string): boolean {
     return !this.isCleared && this.graphs.had(this, key);
   }
@@ -80,7 +80,7 @@ export class ChangedGraph {
     this.isCleared = true;
   }
 
-  /** Current number of triples. */
+  /** Current count of triples. */
   get triples(): number {
     const had = this.isCleared || this.before?.kind !== 'rdf' ? 0 : (this.before.triples ?? 0);
     return had + this.added.size - this.removed.size;
@@ -91,13 +91,13 @@ type Decide = (iris: readonly string[]) => Promise<readonly boolean[]>;
 
 export interface ChangedGraphsOptions {
   readonly state: StateBefore;
-  /** Maximum length of added and removed keys in characters. The store keeps several copies while it writes them. */
+  /** Maximum length of added and removed keys, in characters. The store has several copies in memory while it writes them. */
   readonly maxChanged: number;
-  /** Throws if a graph with this name cannot be changed. Absent: any name is allowed. */
+  /** Throws if a graph with this name must not be changed. Absent: any name is allowed. */
   readonly assertName?: (iri: string) => void;
-  /** Decides which graphs the caller may know to exist (default: all). Others are treated as nonexistent. */
+  /** Decides which graphs the caller may know to exist (default: all). Other graphs are treated as nonexistent. */
   readonly mayKnow?: Decide | undefined;
-  /** Decides which nonexistent graphs the caller may create. Absent if the caller can read everything. */
+  /** Decides which nonexistent graphs the caller may create. Absent if the caller can read all graphs. */
   readonly mayMake?: Decide | undefined;
 }
 
@@ -116,7 +116,7 @@ export class ChangedGraphs {
     return this.states.get(iri);
   }
 
-  /** Loads graphs before they are changed. @throws LwsError `too-complex` for too many, and errors of `assertName` */
+  /** Loads graphs before they are changed. @throws LwsError `too-complex` for too many graphs, and errors of `assertName` */
   async meet(iris: Iterable<string>): Promise<void> {
     const fresh = [...new Set(iris)].filter((iri) => !this.states.has(iri));
     if (fresh.length === 0) return;
@@ -137,7 +137,7 @@ export class ChangedGraphs {
     }
   }
 
-  /** Returns a graph that was loaded. */
+  /** Returns the state of a loaded graph. */
   graph(iri: string): ChangedGraph {
     return this.states.get(iri)!;
   }
@@ -146,12 +146,12 @@ export class ChangedGraphs {
     return this.options.state.record(iri);
   }
 
-  /** Returns true if the graph had the triple before the update. */
+  /** Returns true if the graph contained the triple before the update. */
   had({ before }: ChangedGraph, key: string): boolean {
     return before?.kind === 'rdf' && this.options.state.has(key);
   }
 
-  /** @throws LwsError `too-complex` */
+  /** Charges characters of changed keys. @throws LwsError `too-complex` above the limit */
   spend(characters: number): void {
     this.characters += characters;
     if (this.characters > this.options.maxChanged)
@@ -170,7 +170,7 @@ export class ChangedGraphs {
     if (state) yield [...state.added];
   }
 
-  /** Returns the graphs with changed triples, each with the GSPO keys that `keysOf` returns. */
+  /** Returns the graphs with changed triples. Each has the GSPO keys that `keysOf` yields. */
   changed(subjects?: readonly string[]): GraphKeyBlocks {
     const others = this.all.filter(({ added, removed, isCleared }) => isCleared || added.size + removed.size > 0);
     return new Map(others.map(({ iri }) => [iri, this.keysOf(iri, subjects)]));

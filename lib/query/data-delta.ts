@@ -1,4 +1,4 @@
-/** Computes the changes of INSERT DATA and DELETE DATA without loading the graph or the SPARQL parser. */
+/** Computes the changes of INSERT DATA and DELETE DATA without the graph and the SPARQL parser. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { relabel } from '../rdf/blank-nodes.js';
@@ -29,13 +29,13 @@ const partsOf = (operation: Algebra.Operation) =>
     ? (operation as Algebra.CompositeUpdate).updates
     : [operation]) as readonly Part[];
 
-/** Returns true if the update removes triples or matches of patterns. */
+/** Returns true if the update removes triples, with or without a pattern. */
 export const removesTriples = ({ steps }: ReadUpdate): boolean =>
   steps.some(({ operation }) => partsOf(operation).some(({ delete: gone = [] }) => gone.length > 0));
 
 const isData = ({ type, where }: Part): boolean => where === undefined && /^(?:deleteinsert|nop)$/.test(String(type));
 
-/** True for a triple without variables. With an empty WHERE, variables are unbound, and triples with them are omitted. */
+/** True for a triple without variables. If WHERE is empty, variables are unbound, and triples with variables are omitted. */
 const isBound = ({ subject, predicate, object }: Quad): boolean =>
   [subject, predicate, object].every(({ termType }) => termType !== 'Variable');
 

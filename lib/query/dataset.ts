@@ -1,4 +1,4 @@
-/** The caller's dataset over one snapshot: read from the index or, without it, from the graphs that an operation names. */
+/** Dataset of the caller over one snapshot: read from the index, or from the graphs that an operation names. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { graphPrefix, keysOfGraphs } from '../storage/keys/quad-keys.js';
@@ -18,24 +18,24 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly snapshot: LevelSnapshot;
   /** Quads of the snapshot. */
   readonly memory: MemoryView;
-  /** Called for each term that is read. Throws to stop the query. */
+  /** Function that is called for each term that is read. Throws to stop the query. */
   readonly assertTerm?: AssertTerm | undefined;
   /** Empty graphs of an earlier state, if the query reads one. */
   readonly past?: PastEmpty | undefined;
 }
 
-/** Thrown if the query needs the index, because it reads many graphs. */
+/** Error if the query needs the index, because it reads many graphs. */
 export class NeedsIndexError extends Error {}
 
 /**
- * Limits of queries without the index: graphs, their triples, and characters of their keys. The texts of terms are in buffers,
- * which the memory limit of the thread does not include.
+ * Limits of queries without the index: count of graphs, of their triples, and of characters of their keys. The memory limit of
+ * the thread does not include the buffers with texts of terms.
  */
 const [fewGraphs, fewTriples, fewCharacters] = [8, 50_000, 32 << 20];
-/** Limits for reading all readable graphs without the index: ranges, because each needs an iterator, and characters of keys. */
+/** Limits for reading all readable graphs without the index: ranges, each with an iterator, and characters of keys. */
 const [fewRanges, fewReadable] = [2_000, 16 << 20];
 
-/** Returns a function that counts keys read without the index. @throws NeedsIndexError above a limit */
+/** Returns a function that counts keys read without the index. The function throws NeedsIndexError above a limit. */
 const keyCounter = (assertTime: () => void, maxCharacters: number): ((keys: readonly string[]) => void) => {
   let [triples, characters] = [0, 0];
   return (keys) => {
@@ -47,8 +47,8 @@ const keyCounter = (assertTime: () => void, maxCharacters: number): ((keys: read
 };
 
 /**
- * Returns the quads of the graphs that an operation names. If it does not name its graphs, returns those of all graphs that the
- * caller can read, if these are few: neither result nor duration then depends on other data.
+ * Returns the quads of the graphs that an operation names. If the operation does not name its graphs, returns the quads of all
+ * readable graphs, if these are few. Neither result nor duration then depends on other data.
  * @throws NeedsIndexError if other graphs are needed, or there are too many triples
  */
 export async function quadsWithoutIndex(
@@ -73,8 +73,8 @@ export async function quadsWithoutIndex(
 }
 
 /**
- * Returns the keys of all graphs that a caller can read. Reads no other keys.
- * @throws NeedsIndexError if there are too many, or each graph must be authorized separately
+ * Returns the keys of all graphs that a caller can read, and reads no other keys.
+ * @throws NeedsIndexError if there are too many keys, or each graph must be decided separately
  */
 async function readableKeys(
   { level, snapshot, readable }: Omit<DatasetOptions, 'memory'>,
@@ -123,7 +123,7 @@ export function subjectsOf(operation: Algebra.Operation): readonly string[] | un
   const subjects = new Set<string>();
   for (const { type, subject, patterns } of nodesOf(operation)) {
     if (type !== undefined && !ofPatterns.has(type)) return undefined;
-    // An empty GRAPH pattern matches all graph names, as does the pattern that replaces it in a join.
+    // An empty GRAPH pattern matches all graph names. In a join, a pattern with `anyGraph` replaces it.
     if (type === 'bgp' && (patterns as unknown[]).length === 0) return undefined;
     if (type !== 'pattern') continue;
     const { termType, value } = subject as Term;
@@ -142,13 +142,13 @@ export function namesIn(
   return (defaultGraphs && namedGraphs) || namesGraphs(operation, names) ? names : undefined;
 }
 
-/** Returns true if every pattern names its graph. @param names set to which these graphs are added */
+/** Returns true if every pattern names its graph. @param names set to which the graphs are added */
 function namesGraphs(part: unknown, names: Set<string>): boolean {
   if (typeof part !== 'object' || part === null) return true;
   if (Array.isArray(part)) return part.every((each) => namesGraphs(each, names));
   const { type, graph, ...parts } = part as { type?: string; graph?: { termType: string; value: string } };
   if (type === 'describe') return false;
-  // SERVICE is evaluated by another endpoint.
+  // Another endpoint evaluates SERVICE.
   if (type === 'service') return true;
   if (type === 'pattern' || type === 'path') {
     if (graph?.termType !== 'NamedNode') return false;
@@ -159,6 +159,6 @@ function namesGraphs(part: unknown, names: Set<string>): boolean {
   return Object.entries(parts).every(([name, each]) => name === 'template' || namesGraphs(each, names));
 }
 
-/** @param assertTime called in every block, throws to stop the query */
+/** @param assertTime called for every block; throws to stop the query */
 export const matchesOf = (dataset: DatasetOptions, assertTime: AssertTime): QuadMatches =>
   new MemoryMatches(dataset, dataset.memory, assertTime);

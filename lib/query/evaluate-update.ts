@@ -9,16 +9,16 @@ import { type OpenedState, stateOfGraph } from './state-before.js';
 
 export type TargetedUpdate = SentUpdate & { readonly target: UpdateTarget };
 
-/** Maximum length of the keys of one operation, in characters. The store keeps several copies while it writes them. */
+/** Maximum length of the keys of one operation, in characters. The store has several copies in memory while it writes them. */
 const maxMade = 16 << 20;
 
 /**
  * Evaluates an update.
- * @param opened a database and a snapshot of it; without them, the update may only contain triples without variables
+ * @param opened a database and a snapshot of it. Without them, the update may only contain triples without variables
  * @param assertTime called for each block; throws to stop
- * @returns the change, with the revision of the graph in the snapshot (`null` if it does not exist). It has no revision if it
- * applies to any state: the update has no variables, and the graph is not loaded or stays large. `undefined` if the update
- * needs the graph but `opened` is absent
+ * @returns the change, with the revision of the graph in the snapshot (`null` if the graph does not exist). The change has no
+ * revision if it applies to any state: the update has no variables, and the graph is not loaded or stays large. `undefined` if
+ * the update needs the graph but `opened` is absent
  * @throws LwsError as `readUpdate`, `readN3Patch`, `dataDelta`, `computeUpdate`
  */
 export async function evaluateUpdate(

@@ -24,7 +24,7 @@ import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/c
 import type { Plan, Row } from './plan/plan.js';
 import { runStep } from './query-source.js';
 
-/** The caller's dataset, with the graphs that the update has created: later operations of the update can read these. */
+/** Dataset of the caller with the graphs that the update has created, which later operations of the update can read. */
 interface ChangedDataset {
   readonly dataset: DatasetGraphs;
   /** Returns the current empty graphs. @param before empty graphs of the initial state */
@@ -74,23 +74,23 @@ function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): Reada
 }
 
 export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
-  /** Graph of triples outside of GRAPH, for an update of one graph. Absent: every change names its graph. */
+  /** Graph of triples outside of GRAPH, for an update of one graph. Absent: every changed triple names its graph. */
   readonly graph?: string;
-  /** Maximum number of solutions of the WHERE of all operations. */
+  /** Maximum count of solutions of all WHERE clauses. */
   readonly maxSolutions: number;
   /** Maximum length of the keys that one operation inserts or deletes, in characters. */
   readonly maxMade: number;
   /** True to fail unless each WHERE has exactly one solution and all removed triples exist (N3 Patch). */
   readonly isStrict?: boolean;
-  /** Called in every block. Throws to stop the work. */
+  /** Function that is called for every block. Throws to stop the work. */
   readonly assertTime: () => void;
 }
 
 /**
  * Runs operations.
- * @throws LwsError `too-complex` over a limit. If an operation cannot be compiled: `too-complex`, or for one graph
- * `unsupported-rdf` or   `malformed-body`. `not-found` if the source graph of a copy does not exist or is not readable.
- * `already-exists` for a graph   that the update itself has created. As `encodeTerm` for a term that cannot be stored.
+ * @throws LwsError `too-complex` over a limit. For an operation that cannot be compiled: `too-complex`, or for one graph
+ * `unsupported-rdf` or `malformed-body`. `not-found` if the source graph of a copy does not exist or is not readable.
+ * `already-exists` for a graph that the update itself has created. As `encodeTerm` for a term that cannot be stored.
  * `patch-conflict` for a strict update that does not apply
  */
 export async function computeUpdate(steps: readonly UpdateStep[], options: UpdateOptions): Promise<ChangedGraphs> {
@@ -111,7 +111,7 @@ export async function computeUpdate(steps: readonly UpdateStep[], options: Updat
       throw new LwsError(isOne ? 'unsupported-rdf' : 'too-complex', `The update is not supported. ${error.message}.`, {
         cause: error,
       });
-    // Compilers recurse into the update, and the depth of a sequence equals its length.
+    // Compilers are recursive, and the depth of a sequence of operations equals its length.
     if (error instanceof RangeError)
       throw new LwsError(
         isOne ? 'malformed-body' : 'too-complex',
@@ -163,7 +163,7 @@ class GraphsUpdate {
     const { graph, maxMade, isStrict } = this.options;
     const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
-    // Collect all solutions before any change. Then remove triples, and insert triples afterwards.
+    // All solutions are collected before any change. Then triples are removed, and afterwards inserted.
     const change = new QuadChange(compiled, this.graphs, { graph, maxMade, isStrict, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
@@ -259,11 +259,11 @@ const absent = (iri: string): LwsError =>
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 
 interface QuadChangeOptions {
-  /** IRI of the graph if the update applies to one graph; undefined if its templates name graphs. */
+  /** IRI of the graph if the update applies to one graph. `undefined` if templates name their graphs. */
   readonly graph: string | undefined;
-  /** Remaining length of keys that the operation may name, in characters. */
+  /** Remaining length of the keys that the operation may insert or delete, in characters. */
   readonly maxMade: number;
-  /** True to fail if a removed triple does not exist, or an inserted one is not valid RDF. */
+  /** True to fail if a removed triple does not exist, or an inserted triple is not valid RDF. */
   readonly isStrict?: boolean | undefined;
   readonly freshLabel: () => string;
 }
@@ -290,11 +290,11 @@ class QuadChange {
 
   take(row: Row): void {
     const { update, removed, added } = this;
-    // In an update of one graph, charge only insertions with a WHERE. Removals there must name existing triples, and the text
-    // limits triples without variables.
+    // In an update of one graph, only insertions with a WHERE are charged. Removals with a WHERE name existing triples, and the
+    // length of the update limits triples without variables.
     const isOne = this.options.graph !== undefined;
     this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
-    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and each solution has its own blank nodes.
+    // SPARQL 1.1 Update 3.1.3: invalid triples are not inserted, and each solution has new blank nodes.
     const own = new Map<string, string>();
     const labelOf = (label: string): string => getOrMake(own, label, this.options.freshLabel);
     this.takeInto(added, update.added, {

@@ -1,5 +1,5 @@
 /**
- * Stops work in a worker thread at its deadline, and before the thread reaches its memory limit, because V8 then aborts the
+ * Stops work in a worker thread at its deadline, and before the thread reaches its memory limit. At that limit, V8 aborts the
  * whole process.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -7,29 +7,29 @@ import { runInNewContext } from 'node:vm';
 import { resourceLimits } from 'node:worker_threads';
 import { programMb } from '../tools/threads/thread-limits.js';
 
-/** Share of the heap that work may use. A growing table may double its memory between two checks. */
+/** Share of the heap that work may use. A growing table may double its size between two checks. */
 const maxUsed = 0.6;
 /** Minimum time between two requested garbage collections, in ms. */
 const collectEveryMs = 1000;
 
 export interface Limits {
   readonly timeoutMs: number;
-  /** Error at the deadline. */
+  /** Creates the error at the deadline. */
   readonly timeout: () => Error;
-  /** Error if the memory limit is reached. */
+  /** Creates the error if the memory limit is reached. */
   readonly outOfMemory: () => Error;
 }
 
-/** Work (matches and rows) and milliseconds after which the memory is read again: a reading takes as long as a lookup. */
+/** Count of matches and rows, and milliseconds, after which the memory is read again: a reading takes as long as a lookup. */
 const [unreadWork, unreadMs] = [1024, 2];
 
 /**
- * Returns a check to call in loops, which throws at a limit. The time starts now. Call this in a worker thread.
- * @returns function of the count of matches and rows since its last call; without it, the memory is always read
+ * Returns a check to call in loops of a worker thread, which throws at a limit. The time starts now.
+ * @returns function of the count of matches and rows since its last call. Without a count, the memory is always read
  */
 export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): (work?: number) => void {
   const end = performance.now() + timeoutMs;
-  // Collects garbage of earlier work so that it is not charged to this one.
+  // Garbage of earlier work is collected, so that it is not charged to this work.
   if (usedHeap() > reserve + limitBytes * maxUsed) collectNow();
   const most = Math.min(usedHeap(), reserve) + limitBytes * maxUsed;
   let [unread, readAt] = [0, end - timeoutMs];
@@ -46,7 +46,7 @@ export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): (work?: nu
 
 const reserve = programMb * 2 ** 20;
 
-/** True if a collection does not free the memory of earlier work. All further work would be charged for it, and rejected. */
+/** True if garbage collection does not free the memory of earlier work. Further work in this thread would then be rejected. */
 export function isWorn(): boolean {
   if (usedHeap() <= reserve + limitBytes * maxUsed) return false;
   collectNow();
@@ -61,7 +61,7 @@ let collect: (() => void) | undefined;
 
 function isOutOfMemory(most: number): boolean {
   const isOver = (): boolean => usedHeap() > most;
-  // The used memory may include garbage: collect it, but not more often than every second, unless the thread's limit is near.
+  // Used memory may include garbage. It is collected at most every second, unless the thread's limit is near.
   if (!isOver() || (performance.now() < collectAt && usedHeap() < (most + threadBytes) / 2)) return false;
   collectNow();
   collectAt = performance.now() + collectEveryMs;

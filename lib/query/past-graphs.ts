@@ -1,4 +1,4 @@
-/** Reads graphs in an earlier state, as the last layer of a dataset. A component with versions provides their content. */
+/** Reads graphs in an earlier state, as the last layer of a dataset. A component with versions provides the content. */
 import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { isInRanges } from '../storage/keys/iri-ranges.js';
 import { LwsError, tooBusy } from '../tools/errors.js';
@@ -10,7 +10,7 @@ import { type GraphTriples, readTriples } from './memory/index-data.js';
 import { type MemoryView, withGraphs } from './memory/memory-layers.js';
 import { TableFullError } from './memory/term-table.js';
 
-/** Earlier state to query: a position of the change log. Plain data, so that it can be sent to query threads. */
+/** Earlier state to query: a position of the change log. Plain data, which can be sent to query threads. */
 export interface PastTask {
   readonly position: number;
   /** URL of a module that exports `pastGraphs` of the type `ReadPast`. */
@@ -25,36 +25,36 @@ export interface PastFact {
 }
 
 export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' | 'readable'> {
-  /** Like `readable`, but includes graphs whose former content is being removed. */
+  /** Like `readable`, but includes graphs whose earlier content is being removed. */
   readonly permitted: ReadableGraphs;
   readonly position: number;
-  /** Root IRI. */
+  /** Root IRI of the storage. */
   readonly storage: string;
   /** Resource or container that the query is limited to. */
   readonly within: string | undefined;
-  /** Graphs that the query names. Undefined if it may read others. */
+  /** Graphs that the query names. `undefined` if the query may read other graphs. */
   readonly names: ReadonlySet<string> | undefined;
-  /** Returns for each state whether the caller may read it. The caller must be able to read the resource, or it was deleted. */
+  /** Returns for each state whether the caller may read it. The resources are readable for the caller, or deleted. */
   readonly admits: (states: readonly PastFact[]) => Promise<readonly boolean[]>;
-  /** Called between steps. Throws to stop. */
+  /** Function that is called between steps. Throws to stop. */
   readonly assertTime: () => void;
-  /** Returns an error for the client. The module cannot create it, because a bundled thread has its own copy of the class. */
+  /** Creates an error for the client. The module cannot create it, because a bundled thread has another copy of the class. */
   readonly refusal: (code: 'not-found' | 'too-complex' | 'too-busy', message: string) => Error;
 }
 
 /** GSPO keys of a graph in the earlier state. */
 export interface PastContent extends AsyncIterable<readonly string[]> {
-  /** Returns the difference from the present graph; `undefined` if all keys must be read. */
+  /** Returns the difference from the present graph, or `undefined` if all keys must be read. */
   difference(): Promise<KeyDifference | undefined>;
 }
 
 /** Content and names of graphs in the earlier state. */
 export interface PastGraphs extends PastEmpty {
-  /** Content of graphs that have changed since and that the caller may read. */
+  /** Content of graphs that have changed since and that the caller may read, by IRI. */
   readonly graphs: ReadonlyMap<string, PastContent>;
-  /** Other graphs that have changed since, which are left out. Absent: `isUnchanged` decides for each graph. */
+  /** Other graphs that have changed since, which are omitted. Absent: `isUnchanged` decides for each graph. */
   readonly others: OtherGraphs | undefined;
-  /** Called when all graphs have been read. */
+  /** To be called when all graphs have been read. */
   close(): Promise<void>;
 }
 
@@ -63,13 +63,13 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
 const retrySeconds = 5;
-/** Statistics of the present are reused if at most one in this many quads has changed. They affect only the cost. */
+/** Statistics of the present are reused if at most one in this many quads has changed. Statistics affect only the cost. */
 const alike = 10;
 
 /**
  * Returns the dataset of an earlier state, restricted to present permissions.
  * @param module URL of the module that exports `pastGraphs`
- * @throws LwsError `too-complex` for too many terms, and the errors of `pastGraphs`
+ * @throws LwsError `too-complex` for too many terms, and errors of `pastGraphs`
  */
 export async function datasetThen(
   memory: MemoryView,
@@ -110,7 +110,7 @@ function changedQuads({ layers }: MemoryView): number {
   return count;
 }
 
-/** Returns the triples of a graph in the earlier state. A view without statistics may lack some triples: read all keys. */
+/** Returns the triples of a graph in the earlier state. A view without statistics may lack triples: all keys are read. */
 async function triplesThen(memory: MemoryView, graph: string, content: PastContent): Promise<GraphTriples> {
   const change = memory.known && (await content.difference());
   return change ? changedTriples(memory, graph, change) : readTriples(content, memory.terms);
@@ -118,7 +118,7 @@ async function triplesThen(memory: MemoryView, graph: string, content: PastConte
 
 function readableThen(readable: ReadableGraphs, { graphs, isUnchanged }: PastGraphs): ReadableGraphs {
   let { ranges } = readable;
-  // For a controller, graphs of deleted resources are readable too, which may be outside of the ranges.
+  // Graphs of deleted resources are readable for controllers, but may be outside of the ranges.
   for (const graph of graphs.keys()) if (ranges && !isInRanges(ranges, graph)) ranges = undefined;
   return {
     ...{ all: false, isExact: false, isDecided: readable.all || readable.isDecided === true, ranges },

@@ -91,9 +91,9 @@ export const idTokenInUse = (): string | undefined =>
   source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
 
 /**
- * Returns the URL that signs in the current user in the console of another storage. Without a credential for it, the URL does
- * not sign in. @param storage root of the storage @param given called for a credential if the current credential is for this
- * storage only
+ * Returns the URL that signs in the current user in the console of another storage, or only opens it if there is no credential.
+ * @param storage root of the storage
+ * @param given called for a credential if the current credential is for this storage only
  */
 export async function consoleOf(storage: string, given?: () => Promise<string | undefined>): Promise<string> {
   const isBrowser = source?.kind === 'browser';

@@ -78,10 +78,7 @@ export class AddProperty extends Page {
     this.typed = (target as HTMLInputElement).value;
   };
 
-  /**
-   * If the user presses Enter, adds the property with the typed name or address, or the first in the list. The form is not
-   * saved.
-   */
+  /** Enter adds a property and does not save the form: the property with the typed name or address, or the first one. */
   private readonly keyed = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter') return;
     event.preventDefault();

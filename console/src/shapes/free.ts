@@ -28,8 +28,9 @@ export function freeEntry(path: string): DraftEntry {
 }
 
 /**
- * Returns the form for all named subjects of a document. @param shapes shapes for later switches to Turtle and back @param base
- * IRI of the document, or empty for a new one
+ * Returns the form for all named subjects of a document.
+ * @param shapes shapes for later switches to Turtle and back
+ * @param base IRI of the document, or empty for a new one
  */
 export function freeDraft(shapes: FormShapes, document: ParsedDocument, base: string): FormDraft {
   const data = new Graph(document.quads);

@@ -35,8 +35,9 @@ export function labelInForm(sections: readonly DraftSection[], iri: string): str
 }
 
 /**
- * Returns the label of a field: from the shape or the vocabulary, or the words of its name. @param entries entries of the
- * record @param prefixed prefixed name, to distinguish fields with equal labels
+ * Returns the label of a field: from the shape or the vocabulary, or the words of its name.
+ * @param entries entries of the record
+ * @param prefixed prefixed name, to distinguish equal labels
  */
 export function fieldLabel(entries: readonly DraftEntry[], field: Field, prefixed: string): string {
   const text = ({ name, path }: Field): string => name || plainName(path);

@@ -139,8 +139,8 @@ export function ownFrom(quads: readonly Quad[], from: string, of: string): Quad[
 }
 
 /**
- * True if the rules that can be evaluated here, without groups and origins, give an identity control. @param inherited true to
- * use the inherited rules
+ * True if the rules that can be evaluated here, without groups and origins, give an identity control.
+ * @param inherited true to use the inherited rules
  */
 export function hasControl(quads: readonly Quad[], of: string, who: { subject: string; inherited: boolean }): boolean {
   return [...bySubject(quads).values()].some((own) => {

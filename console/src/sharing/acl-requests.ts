@@ -28,8 +28,8 @@ async function own(iri: string): Promise<EffectiveAcl | undefined> {
 }
 
 /**
- * Returns the effective ACL of a resource, or `undefined` if the ACL is inherited from a container and cannot be read. @throws
- * Refusal without control of the resource
+ * Returns the effective ACL of a resource, or `undefined` if the ACL is inherited from a container and cannot be read.
+ * @throws Refusal without control of the resource
  */
 export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefined> {
   return (await own(iri)) ?? inheritedAcl(iri);

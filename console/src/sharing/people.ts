@@ -16,8 +16,8 @@ export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
 const classes: ReadonlySet<string> = new Set([everybody, signedIn]);
 
 /**
- * Asks the user before all callers get access. Returns true for a single identity. @param what permitted actions, such as `read
- * notes/ and everything in it`
+ * Asks the user before all callers get access. Returns true for a single identity.
+ * @param what permitted actions, such as `read notes/ and everything in it`
  */
 export async function mayBePublic(iri: string, what: string): Promise<boolean> {
   if (!classes.has(iri)) return true;
@@ -143,9 +143,7 @@ export const inDays = (days: number): string =>
 /** Durations of access that can be chosen, in days. */
 const ends: Readonly<Record<string, string>> = { '': 'No end', 7: 'In 1 week', 30: 'In 1 month', date: 'At a date …' };
 
-/**
- * Fields for the end of an access. The style sheet hides the field for a date until it is chosen. @param days initial choice
- */
+/** Fields for the end of an access. The style sheet hides the date unless chosen. @param days initial choice */
 export const untilField = (days: '' | '7' = ''): TemplateResult => html`<div class="until">
   <label>Ends <select @change=${chooseEnd}>${Object.entries(ends).map(([value, text]) => html`<option value=${value} ?selected=${value === days}>${text}</option>`)}</select></label>
   <input type="datetime-local" name="until" aria-label="Until" value=${days === '' ? '' : inDays(Number(days))}></div>`;

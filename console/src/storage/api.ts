@@ -29,9 +29,10 @@ export const jsonBody = (body: object, type = 'application/json') => ({
 });
 
 /**
- * Sends a request, signed in or not, and returns any response. Without a response, the window fires `unreachable`. @param url
- * absolute URL inside this storage @throws TypeError if the server cannot be reached @throws Error for other URLs, which a link
- * could contain: no token is created for them
+ * Sends a request, signed in or not, and returns any response. Without a response, the window fires `unreachable`.
+ * @param url absolute URL inside this storage
+ * @throws TypeError if the server cannot be reached
+ * @throws Error for other URLs, which a link could contain: no token is created for them
  */
 export async function request(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
   if (!url.startsWith(storageUri)) throw new Error('This URL is not in this storage.');
@@ -141,8 +142,9 @@ export const tagOfBinding = ({ 'xml:lang': language = '', 'its:dir': direction }
   direction ? `${language}--${direction}` : language;
 
 /**
- * Returns the rows of a SELECT, or `undefined` if this storage has no endpoint. @param seconds time limit @throws Refusal with
- * the server's message
+ * Returns the rows of a SELECT, or `undefined` if this storage has no endpoint.
+ * @param seconds time limit
+ * @throws Refusal with the server's message
  */
 export async function select(
   query: string,

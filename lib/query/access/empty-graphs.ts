@@ -1,6 +1,6 @@
 /**
- * Finds empty graphs: those of RDF resources without triples. They have no keys of quads, so they are found in the records of
- * the resources. Must not depend on queries.
+ * Finds empty graphs: graphs of RDF resources without triples. They have no quad keys, so they are found in the records of the
+ * resources. Must not depend on queries.
  */
 
 import { isInRanges, only } from '../../storage/keys/iri-ranges.js';
@@ -22,7 +22,7 @@ export interface EmptyGraphs {
   has(graph: TermKey): Promise<boolean>;
 }
 
-/** Empty graphs of an earlier state. */
+/** Empty graphs in an earlier state. */
 export interface PastEmpty {
   /** Graphs that have changed since and were empty in the earlier state. */
   readonly empty: ReadonlySet<string>;
@@ -70,7 +70,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
           yield isThere(range.from) ? [range.from] : [];
           continue;
         }
-        // The records of a range that ends in a container include some of the next range: filter them.
+        // The records of a range that ends in a container include some records outside of the range. They are filtered out.
         for (const keys of recordsIn(range))
           for await (const names of inRange(keys)) yield names.filter((iri) => isInRanges([range], iri));
       }

@@ -1,24 +1,24 @@
 import { type IriRange, isInRanges } from '../../storage/keys/iri-ranges.js';
 
-/** Rounds to a power of two. Counts include unreadable quads, and small changes of these must not change join orders. */
+/** Rounds to a power of two. Counts include unreadable quads, whose small changes must not change join orders. */
 export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));
 
-/** Statistics of a pattern with given constants. Undefined values are not known yet. */
+/** Statistics of a pattern with given constants. A value is `undefined` until it is computed. */
 export interface PatternCounts {
   estimate: number | undefined;
-  /** Approximate number of matches per term of each position with a variable. */
+  /** Approximate count of matches per term of each position with a variable. */
   fanOut: ReadonlyMap<number, number> | undefined;
 }
 
 /** Statistics that later queries over the same quads reuse. */
 export interface ViewStatistics {
-  /** Identity of the quads. Cached plans keep only this, so that `counts` are freed with the view. */
+  /** Identity of the quads. Cached plans refer only to this object, so that `counts` are freed with the view. */
   readonly id: object;
-  /** Statistics by the name of the pattern, at most `maxCounts`. */
+  /** Statistics by the name of the pattern, for at most `maxCounts` patterns. */
   readonly counts: Map<string, PatternCounts>;
 }
 
-/** Maximum number of patterns with statistics: about 0.5 MB. */
+/** Maximum count of patterns with statistics: about 0.5 MB. */
 const maxCounts = 2048;
 
 /** Returns the statistics of a pattern. Creates an empty entry if there is none. */
@@ -32,12 +32,12 @@ export function countsNamed(counts: Map<string, PatternCounts>, name: string): P
   return own;
 }
 
-/** Maximum number of scopes with statistics. */
+/** Maximum count of scopes with statistics. */
 const maxScopes = 8;
 
 /**
- * Statistics of readable quads for callers with the same readable graphs, by the ranges of these graphs. They stay valid while
- * other graphs change, so that neither they nor the time of their renewal depends on unreadable data.
+ * Statistics of readable quads, shared by callers with the same readable graphs, by the ranges of these graphs. They stay valid
+ * while other graphs change, so that neither statistics nor their renewal times depend on unreadable data.
  */
 export class ScopeStatistics {
   private readonly scopes = new Map<readonly IriRange[], ViewStatistics>();
@@ -45,7 +45,7 @@ export class ScopeStatistics {
   /** Returns the statistics of readable graphs. @param ranges equal ranges must be the same array (`rememberedGraphRanges`) */
   of(ranges: readonly IriRange[]): ViewStatistics {
     const own = this.scopes.get(ranges) ?? { id: {}, counts: new Map() };
-    // Move the scope to the end, so that the least recently used one is dropped first.
+    // The used scope moves to the end, so that the least recently used scope is dropped first.
     this.scopes.delete(ranges);
     this.scopes.set(ranges, own);
     if (this.scopes.size > maxScopes) this.scopes.delete(this.scopes.keys().next().value!);

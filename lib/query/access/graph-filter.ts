@@ -1,9 +1,9 @@
-/** Decides which graphs a pattern can read: those of the dataset that the caller may read are open, others are closed. */
+/** Decides which graphs a pattern can read ("open"): graphs of the dataset that the caller may read. Others are "closed". */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import { allGraphs, type ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
 
-/** The graphs of a dataset. */
+/** Graphs of a dataset. */
 export interface DatasetGraphs {
   readonly readable: ReadableGraphs;
   /** Graphs whose union is the default graph (default: all). */
@@ -12,23 +12,23 @@ export interface DatasetGraphs {
   readonly namedGraphs?: readonly string[];
 }
 
-/** The part of the dataset that a pattern is matched in: the union default graph, or the named graphs. */
+/** Part of the dataset in which a pattern is matched: the union default graph, or the named graphs. */
 export type DatasetPart = 'union' | 'named';
 
 export interface GraphFilter {
   /** True if every graph is readable. */
   readonly all: boolean;
-  /** All graphs of this part of the dataset, if it names at most `maxFew`. They are looked up one by one. */
+  /** All graphs of this part of the dataset, if at most `maxFew` are named. Each is looked up separately. */
   readonly few: readonly string[] | undefined;
-  /** Graphs with names outside of these ranges are closed. `undefined`: no ranges are known, each graph must be decided. */
+  /** Graphs outside of these ranges are not readable. `undefined`: no ranges are known, and each graph must be decided. */
   readonly ranges: readonly IriRange[] | undefined;
-  /** True if every existing graph in the ranges is open. */
+  /** True if every existing graph in the ranges is readable. */
   readonly isExact: boolean;
-  /** Returns true if a graph is open, and `undefined` if the authorizer must be asked first. */
+  /** Returns whether a graph is readable, or `undefined` if the authorizer must be asked first. */
   isOpen(graph: TermKey): boolean | undefined;
   /** Asks the authorizer to decide the undecided graphs. */
   ask(graphs: readonly TermKey[]): Promise<void>;
-  /** Like `ask`, for bound graphs, before any of their keys is read. Returns `undefined` if the graphs are already decided. */
+  /** Like `ask`, for bound graphs, before their keys are read. Returns `undefined` if all graphs are already decided. */
   decide(graphs: Iterable<TermKey>): Promise<void> | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface GraphFilter {
  */
 export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 
-/** Maximum number of graphs for which one lookup per graph costs less than one scan over all graphs. */
+/** Maximum count of graphs for which one lookup per graph costs less than a scan over all graphs. */
 const maxFew = 64;
 
 const unfiltered: GraphFilter = {

@@ -1,4 +1,4 @@
-/** Converts ranges of resources to ranges of graph names. Pure. Must not depend on permissions or LevelDB. */
+/** Converts ranges of resources to ranges of graph names. Pure functions. Must not depend on permissions or LevelDB. */
 import { type IriRange, isInRanges, only, unionOfRanges, withoutRanges } from '../../storage/keys/iri-ranges.js';
 
 /** Suffix of the graph name of a linkset, after the name of its resource. */
@@ -8,7 +8,7 @@ export const linksetEnd = '.meta';
 export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const [more, fewer]: IriRange[][] = [[], []];
   for (const { from, to } of ranges) {
-    // A bound separates a linkset from its resource only when the bound begins with the resource's IRI.
+    // A linkset and its resource are on different sides of a bound only if the bound begins with the IRI of the resource.
     for (const iri of beginnings(to)) if (iri >= from) more!.push(only(iri + linksetEnd));
     for (const iri of beginnings(from)) if (!isInRanges(ranges, iri)) fewer!.push(only(iri + linksetEnd));
   }
@@ -31,10 +31,10 @@ export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly Iri
 const areSame = (a: readonly IriRange[], b: readonly IriRange[]): boolean =>
   a === b || (a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to));
 
-/** Yields the prefixes of a bound that, as IRIs of resources, have their linkset at or after the bound. */
+/** Yields each prefix of a bound for which the resource with this IRI has its linkset at or after the bound. */
 function* beginnings(bound: string): Generator<string> {
   for (let length = bound.length - 1; length > 0; length--) {
-    // Skips most lengths: `.meta` sorts before the bound if the bound continues with a character greater than the dot.
+    // Most lengths are skipped: if the bound continues with a character greater than the dot, `.meta` sorts before it.
     if (bound.charCodeAt(length) > firstOfEnd) continue;
     const iri = bound.slice(0, length);
     if (iri + linksetEnd >= bound) yield iri;

@@ -3,7 +3,7 @@ import { endDigits, separator, spansOf, suffixStart } from '../../storage/keys/k
 import { graphPrefix } from '../../storage/keys/quad-keys.js';
 import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 
-/** Subject, predicate, object and graph. */
+/** Subject, predicate, object and graph of a pattern or quad. `undefined`: not bound. */
 export type Terms = (TermKey | undefined)[];
 export const graphAt = 3;
 
@@ -25,11 +25,11 @@ export function wholeKey(terms: Terms): string {
 interface Layout {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** Token prefix of each term before its text: the mark, types and lengths. Empty for an IRI. */
+  /** Start of the term key of each term, before its text: mark, type and lengths. Empty for an IRI. */
   readonly heads: readonly string[];
 }
 
-/** Maximum number of cached layouts. Each length of a term has a few. */
+/** Maximum count of cached layouts. There are a few layouts for each length of a term. */
 const maxLayouts = 10_000;
 
 /** Splits the current key into its terms. */
@@ -51,7 +51,7 @@ export class KeyReader {
     this.layout = layout;
   }
 
-  /** Returns a term of the current key. */
+  /** Returns the term key of a term in the current key. @param place position: 0 to 3 for S, P, O, G */
   token(place: number): TermKey {
     const { heads, starts, ends } = this.layout;
     const raw = this.key.slice(starts[place]!, ends[place]!);

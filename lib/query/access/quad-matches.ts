@@ -6,7 +6,7 @@ import type { DatasetPart } from './graph-filter.js';
 import type { Terms } from './key-reader.js';
 import { isIri, type TermKey, type TermKind } from './terms.js';
 
-/** Restricts matches to those with one of these terms in this position. */
+/** Restricts matches to quads that have one of these terms in a position. */
 export interface Among {
   readonly place: number;
   readonly tokens: { has(token: TermKey): boolean };
@@ -18,7 +18,7 @@ export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
   (predicate === undefined || isIri(predicate)) &&
   (graph === undefined || isIri(graph));
 
-/** What the matches of a pattern are needed for: the part of the dataset, and the positions to return. */
+/** Parameters of a match: the part of the dataset, and the positions to return. */
 export interface MatchOptions {
   readonly part: DatasetPart;
   /** Positions (S, P, O, G) whose terms are required. */
@@ -26,10 +26,10 @@ export interface MatchOptions {
   readonly among?: Among | undefined;
 }
 
-/** Called for each block with its count of matches or rows. Throws to stop the query. */
+/** Function that is called for each block with its count of matches or rows. Throws to stop the query. */
 export type AssertTime = (work?: number) => void;
 
-/** Called for each term that is read. Throws to stop the query. */
+/** Function that is called for each term that is read. Throws to stop the query. */
 export type AssertTerm = (token: TermKey) => void;
 
 /** Matches as columns of term IDs. */
@@ -43,27 +43,27 @@ export interface NumberBlock {
 export interface NumbersFound {
   /** Index of the lookup. */
   readonly rows: readonly number[];
-  /** Count of equal matches that each row stands for. */
+  /** For each row, the count of equal matches that the row represents. */
   readonly weights: readonly number[];
   readonly columns: readonly (readonly number[])[];
 }
 
-/** Matches as term IDs, which are valid during one query and are equal if and only if the terms are. */
+/** Matches as term IDs. A term has one ID, which is valid during one query. */
 export interface NumberedMatches {
-  /** Exclusive limit of IDs to use as indexes of a table; 0 if its size would depend on quads that the caller cannot read. */
+  /** Exclusive limit of IDs used as indexes of a table. 0 if the table's size would depend on unreadable quads. */
   readonly directly: number;
   scan(bound: Terms, wanted: MatchOptions): AsyncGenerator<NumberBlock>;
-  /** Looks up `bound` with more positions bound: `keys` has a column of term IDs for each of `places`. */
+  /** Looks up `bound` with further bound positions: `keys` has a column of term IDs for each of `places`. */
   lookUp(
     bound: Terms,
     of: { readonly places: readonly number[]; readonly keys: readonly Uint32Array[]; readonly length: number },
     wanted: MatchOptions,
   ): Promise<NumbersFound>;
-  /** Returns the ID of a term, or -1 for a term that is in no quad. */
+  /** Returns the ID of a term, or -1 if no quad has the term. */
   numberOf(token: TermKey): number;
   termKey(number: number): TermKey;
   kindOf(number: number): TermKind;
-  /** Returns the terms whose text begins with an ASCII prefix, as ranges of IDs, or `undefined` if they are unknown. */
+  /** Returns the terms whose text begins with an ASCII prefix, as ranges of IDs. `undefined`: no ranges are available. */
   prefixed(text: string): PrefixedTerms | undefined;
 }
 
@@ -79,13 +79,13 @@ export interface QuadMatches {
   /** Absent if matches are not available as term IDs. */
   readonly numbered?: NumberedMatches;
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
-  /** Returns the matches of each pattern, in order. */
+  /** Returns the matches of each pattern, in the order of the patterns. */
   lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
   /** Yields the terms of a position, possibly repeated. An index must have the position directly after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
-   * Returns the approximate number of matches: of all keys if every graph is readable, otherwise of matches in readable graphs.
+   * Returns the approximate count of matches: of all keys if every graph is readable, otherwise of matches in readable graphs.
    * Small counts are exact.
    * @param part default: `named`
    */

@@ -1,6 +1,6 @@
 /**
- * Determines which graphs a query can read: those of resources that the caller may read, within a part of the storage if the
- * query is limited to it. Each graph is decided once per query, before the first of its keys is read.
+ * Determines which graphs a query can read: graphs of resources that the caller may read, within a subtree if the query is
+ * limited to one. Each graph is decided once per query, before its keys are read.
  */
 
 import type { StagedNames } from '../../storage/graphs/staged-keys.js';
@@ -9,7 +9,7 @@ import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
-/** Resources that the caller may read: those in the ranges and of the owner. `decide`: the authorizer decides each one. */
+/** Resources that the caller may read: those in the ranges, and those of the owner. `decide`: the authorizer decides each. */
 export type GraphScope =
   | 'everything'
   | 'nothing'
@@ -21,34 +21,34 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
-  /** Graphs with keys in the store that are being written or deleted (`stagedGraphs`). Queries do not read them. */
+  /** Graphs that are being written or deleted (`stagedGraphs`). The store may contain their keys, which queries do not read. */
   readonly hidden?: Pick<StagedNames, 'has' | 'size'>;
-  /** IRIs of the resources of the scope's owner, in order. Absent: they are found in the records. */
+  /** IRIs of the resources of the scope's owner, in order. Absent: the records are searched for them. */
   readonly owned?: readonly string[] | undefined;
-  /** Asks the authorizer, which runs in another thread. */
+  /** Asks the authorizer, which runs in another thread, whether the caller may read resources. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
 }
 
 export interface ReadableGraphs {
   /** True if every graph is readable, so that the authorizer is not needed. */
   readonly all: boolean;
-  /** Graphs with names outside of these ranges are unreadable. Absent: no ranges are known, each graph must be decided. */
+  /** Graphs outside of these ranges are not readable. Absent: no ranges are known, and each graph must be decided. */
   readonly ranges?: readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is readable. */
   readonly isExact?: boolean;
   /** True if `known` decides every graph without the authorizer. */
   readonly isDecided?: boolean;
-  /** Returns true if a graph is readable, and `undefined` if the authorizer must be asked first. */
+  /** Returns whether a graph is readable, or `undefined` if the authorizer must be asked first. */
   known(graph: string): boolean | undefined;
-  /** Asks the authorizer to decide the graphs that are not `known`. */
+  /** Asks the authorizer to decide graphs for which `known` returned `undefined`. */
   resolve(graphs: readonly string[]): Promise<void>;
 }
 
-/** Returns the resource whose permissions apply to a graph. The graph of a linkset has those of the described resource. */
+/** Returns the resource whose permissions apply to a graph. For the graph of a linkset, returns the described resource. */
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Returns ranges outside of which no resource is readable, if known. `isExact`: every resource within them is readable. */
+/** Returns the ranges that contain all readable resources, if known. `isExact`: all resources in the ranges are readable. */
 function rangesOf({
   scope,
   within,
@@ -78,7 +78,7 @@ export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
   };
 }
 
-/** Graphs of a caller that may read all. Shared, because creating the object and its filters takes 5 µs for each query. */
+/** Readable graphs of a caller that can read all. Shared, since creating the object and its filters takes 5 µs per query. */
 export const allGraphs: ReadableGraphs = {
   all: true,
   isExact: false,

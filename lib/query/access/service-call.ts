@@ -6,7 +6,7 @@ export interface ServiceCall {
   readonly query: string;
 }
 
-/** Unparsed body of the response, or the reason of a failure in a message for the client. */
+/** Unparsed body of the response, or an error with a message for the client. */
 export type ServiceAnswer =
   | { readonly body: Uint8Array }
   | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };

@@ -8,8 +8,8 @@ import { encodeTerm } from '../../storage/keys/quad-keys.js';
 import { LwsError } from '../../tools/errors.js';
 
 /**
- * An IRI is the string itself. Any other term is U+0001, its types and lengths (as at the end of a key), and its text (as in
- * the front part of a key).
+ * Term as a string. An IRI is the string itself. Any other term is U+0001, its type and lengths (as at the end of a key), and
+ * its text (as in the front part of a key).
  */
 export type TermKey = string;
 
@@ -22,7 +22,7 @@ export const isTriple = (token: TermKey): boolean => token.charCodeAt(1) === 56 
 export type TermKind = 'iri' | 'blank' | 'literal' | 'triple';
 export const kindOf = (token: TermKey): TermKind =>
   isIri(token) ? 'iri' : isBlank(token) ? 'blank' : isTriple(token) ? 'triple' : 'literal';
-/** First text of each range of tokens of one kind, in the order of tokens. */
+/** First text of the range of term keys of each kind, in the order of term keys. */
 export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = [
   [`${mark}1`, 'blank'],
   [`${mark}2`, 'literal'],
@@ -31,10 +31,10 @@ export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = 
   ['\u0002', 'iri'],
 ];
 
-/** Start of the tokens of strings without a language. */
+/** First characters of the term keys of strings without a language. */
 export const stringMark = `${mark}3`;
 
-/** Returns the part of a string's token before its text. Strings of the same length have the same. */
+/** Returns the part of a string's term key before the text. It is equal for strings of the same length. */
 export const headOfString = (token: TermKey): string => token.slice(0, 1 + suffixLengths['3']!);
 
 /** Returns the text of the term as in the front part of a key. */
@@ -44,14 +44,17 @@ export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.s
 export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 
-/** @throws LwsError for a term that cannot be stored; IRIs are not checked */
+/** Returns the term key of a term. @throws LwsError for a term that cannot be stored; IRIs are not checked */
 export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
 }
 
-/** Returns the token of a constant that may be stored. @throws LwsError as `termKey`, and `malformed-body` for an IRI that is not absolute */
+/**
+ * Returns the term key of a constant that may be stored.
+ * @throws LwsError as `termKey`, and `malformed-body` for a relative IRI
+ */
 export function storedToken(term: Term): TermKey {
   if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
     throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
@@ -62,13 +65,13 @@ const factory = new DataFactory<Quad>();
 
 export interface LiteralParts {
   readonly text: string;
-  /** Undefined for plain and language-tagged strings. */
+  /** IRI of the datatype. `undefined` for strings, with or without a language. */
   readonly datatype: string | undefined;
-  /** Language tag, followed by `--` and the base direction if there is one. */
+  /** Language tag, with `--` and the base direction if the literal has one. */
   readonly language: string | undefined;
 }
 
-/** Splits the token of a literal. */
+/** Returns the parts of a literal's term key. */
 export function literalParts(token: TermKey): LiteralParts {
   const type = token[1]!;
   const start = 1 + suffixLengths[type]!;
@@ -102,10 +105,10 @@ function tripleOf(token: TermKey): Quad {
   return factory.quad(subject as never, predicate as never, object as never);
 }
 
-/** Maximum number of IRIs in a `termCache`. */
+/** Maximum count of cached IRIs in a `termCache`. */
 const maxNodes = 10_000;
 
-/** Returns `termOf` with a cache for repeated IRIs. */
+/** Returns a function like `termOf` that caches repeated IRIs. */
 export function termCache(): (token: TermKey) => Term {
   const nodes = new Map<TermKey, Term>();
   return (token) => {
@@ -120,7 +123,7 @@ export function termCache(): (token: TermKey) => Term {
   };
 }
 
-/** Joins terms into a string that no other terms give: IRIs have no control characters, other tokens contain their lengths. */
+/** Joins term keys to a unique string: IRIs have no control characters, and other term keys contain their lengths. */
 export function joinTokens(row: readonly (TermKey | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
   let text = '';

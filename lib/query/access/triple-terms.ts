@@ -1,4 +1,4 @@
-/** Converts between the token of a triple term (RDF 1.2) and the tokens of its subject, predicate and object. */
+/** Converts between the term key of a triple term (RDF 1.2) and the term keys of its subject, predicate and object. */
 
 import { keyOfTriple } from '../../storage/keys/key-layout.js';
 import { encodeTriple } from '../../storage/keys/quad-keys.js';
@@ -20,7 +20,7 @@ export function partsOfTriple(token: TermKey): TripleKeys {
 export const isAllowed = ([subject, predicate]: TripleKeys): boolean =>
   (isIri(subject) || isBlank(subject)) && isIri(predicate);
 
-/** Returns the triple term of terms that are allowed. @throws LwsError `query-limit` if it is too deep or too long */
+/** Returns the triple term of three allowed terms. @throws LwsError `query-limit` if it is nested too deeply or too long */
 export function tripleKey(parts: TripleKeys): TermKey {
   const [subject, predicate, object] = parts.map((token) => ({ value: rawOf(token), suffix: suffixOf(token) }));
   try {
@@ -32,6 +32,6 @@ export function tripleKey(parts: TripleKeys): TermKey {
   }
 }
 
-/** Returns the blank nodes within a triple term. */
+/** Returns the blank nodes in a triple term. */
 export const blankNodesIn = (token: TermKey): TermKey[] =>
   partsOfTriple(token).flatMap((part) => (isTriple(part) ? blankNodesIn(part) : isBlank(part) ? [part] : []));

@@ -6,7 +6,7 @@ export type ArithmeticOperator = '+' | '-' | '*' | '/';
 
 const order: readonly NumberType[] = ['integer', 'decimal', 'float', 'double'];
 
-/** Returns the result; `undefined` for operands that are not numbers, exact division by zero, and too many digits. */
+/** Returns the result, or `undefined` for operands that are not numbers, exact division by zero, and too many digits. */
 export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   if (a.kind !== 'number' || b.kind !== 'number' || a.number === undefined || b.number === undefined) return undefined;
   const type = order[Math.max(order.indexOf(a.numberType!), order.indexOf(b.numberType!))]!;
@@ -15,7 +15,7 @@ export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Val
   return type === 'integer' ? integers(operator, a, b) : decimals(operator, a, b);
 }
 
-/** Fraction digits of a non-terminating quotient: the minimum that XPath requires. */
+/** Minimum count of fraction digits of a non-terminating quotient, as XPath requires. */
 const leastScale = 18;
 
 function quotient(a: Value, b: Value): Value | undefined {

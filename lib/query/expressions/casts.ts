@@ -19,7 +19,7 @@ import {
 
 type Cast = (value: Value) => Value | undefined;
 
-/** Returns true if a literal is valid for its type. Other literals cannot be cast. */
+/** Returns true if a literal is valid for its datatype. Invalid literals cannot be cast. */
 const hasValue = ({ kind, text, number }: Value): boolean => {
   if (kind === 'duration') return monthsAndSeconds(text) !== undefined;
   return kind === 'iri' || kind === 'string' || kind === 'lang' || kind === 'other' || number !== undefined;
@@ -85,7 +85,7 @@ const toText: Cast = ({ kind, text, number, numberType }) => {
   }
 };
 
-/** Returns the canonical text of a number. Only very large or small ones get an exponent. */
+/** Returns the canonical text of a number. Only very large or small numbers have an exponent. */
 function numberText(text: string, number: number, type: NumberType): string {
   if (type === 'integer') return integerOf(text).text;
   if (type === 'decimal') return withoutPoint(decimalOf(text).text);
@@ -112,7 +112,7 @@ const toDated =
 
 type Duration = 'duration' | 'yearMonthDuration' | 'dayTimeDuration';
 
-/** Returns the part of a duration that another duration type can express. */
+/** Returns the part of a duration that another duration type can express, or `undefined` if the duration is invalid. */
 function durationOf(to: Duration, text: string): string | undefined {
   const parts = monthsAndSeconds(text);
   if (!parts) return undefined;
@@ -128,7 +128,7 @@ const toDuration =
     return written === undefined ? undefined : typedValue(written, xsd.namespace + to);
   };
 
-/** Casts by the IRI of the type. */
+/** Cast functions by the IRI of the datatype. */
 export const casts: Makes = Object.fromEntries(
   Object.entries({
     boolean: toBoolean,

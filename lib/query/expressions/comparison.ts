@@ -1,6 +1,6 @@
 /**
- * Equality and order of values. SPARQL's operators return `undefined` for a type error. ORDER BY has a total order. Strings
- * compare by code points.
+ * Equality and order of values. SPARQL's operators return `undefined` for a type error. The order of ORDER BY is total. Strings
+ * are compared by code points.
  */
 
 import { xsd } from '../../rdf/vocabulary.js';
@@ -18,14 +18,14 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (isText(a) && isText(b)) return false;
   if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
   if (a.kind === b.kind && a.kind !== 'other') {
-    // A literal that is invalid for its type only equals itself.
+    // A literal that is invalid for its datatype equals only itself.
     if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
     return a.number === b.number && compareDigits(a, b) === 0;
   }
   return toToken(a) === toToken(b) ? true : undefined;
 }
 
-/** Triple terms are equal if their terms are. One unequal term decides, even if another comparison is an error. */
+/** Compares triple terms by their terms. If two terms are not equal, errors in other comparisons do not matter. */
 function areEqualTriples(a: Value, b: Value): boolean | undefined {
   if (a.text === b.text) return true;
   const [left, right] = [termsOf(a), termsOf(b)];
@@ -62,7 +62,7 @@ export function isAtMost(a: Value, b: Value): boolean | undefined {
 const rankOf = (value: Value | undefined): number =>
   !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : value.kind === 'triple' ? 4 : 3;
 
-/** Compares values in the order of ORDER BY, MIN and MAX. */
+/** Compares values in the order that ORDER BY, MIN and MAX use. */
 export function compareValues(a: Value | undefined, b: Value | undefined): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0 || !a || !b) return rank;
@@ -83,7 +83,7 @@ function compareTriples(a: Value, b: Value): number {
   return 0;
 }
 
-/** Returns the type by which literals are ordered first. Valid numbers of all types are one class. */
+/** Returns the datatype by which literals are ordered first. Valid numbers of all types have the same. */
 function orderedType(value: Value): string {
   const datatype = value.kind === 'number' && value.number !== undefined ? xsd.decimal : datatypeOf(value)!;
   return datatype;

@@ -1,14 +1,14 @@
-/** Dates and times of XML Schema as numbers and as fields. Pure. */
+/** Dates and times of XML Schema as numbers and as fields. Pure functions. */
 import { xsd } from '../../rdf/vocabulary.js';
 
-/** Types of values with a position in time. */
+/** Kinds of values with a position in time. */
 export type DatedValue = 'dateTime' | 'date' | 'time';
 
 const year = '(-?(?:[1-9]\\d{3,}|0\\d{3}))';
 const date = `${year}-(\\d\\d)-(\\d\\d)`;
 const time = '(\\d\\d):(\\d\\d):(\\d\\d(?:\\.\\d+)?)';
 const end = '(Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?$';
-/** Patterns by type. Each has seven groups: year, month, day, hours, minutes, seconds, zone. */
+/** Patterns by kind. Each has seven groups: year, month, day, hours, minutes, seconds, zone. */
 const forms: Readonly<Record<DatedValue, RegExp>> = {
   dateTime: new RegExp(`^${date}T${time}${end}`),
   date: new RegExp(`^${date}()()()${end}`),
@@ -23,24 +23,24 @@ export interface DateFields {
   readonly hours: number;
   readonly minutes: number;
   readonly seconds: number;
-  /** `Z`, an offset of hours and minutes, or empty. */
+  /** Time zone: `Z`, an offset of hours and minutes, or empty. */
   readonly zone: string;
 }
 
-// Assign the fields one by one. Object spread would take ten times as long.
+// The fields are assigned one by one: object spread would take ten times as long.
 const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, zone: string): DateFields => {
   const [year, month, dayOfMonth] = dayAt(day);
   return { year, month, day: dayOfMonth, hours, minutes, seconds, zone };
 };
 
-/** Returns the fields of a string, or `undefined` if it is not a valid date or time. 24:00:00 is 00:00:00 of the next day. */
+/** Returns the fields of a text, or `undefined` if it is not a valid date or time. 24:00:00 is 00:00:00 of the next day. */
 export function fieldsOf(kind: DatedValue, text: string): DateFields | undefined {
   const found = forms[kind].exec(text);
   if (!found) return undefined;
   const [hours, minutes, seconds] = [Number(found[4]), Number(found[5]), Number(found[6])];
   if (hours > 24 || minutes > 59 || seconds >= 60 || (hours === 24 && (minutes > 0 || seconds > 0))) return undefined;
   const zone = found[7] ?? '';
-  // Times are compared on this day (XPath Functions and Operators 10.4).
+  // Times are compared as times of this day (XPath Functions and Operators 10.4).
   if (kind === 'time') return { year: 1972, month: 12, day: 31, hours: hours % 24, minutes, seconds, zone };
   const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
@@ -48,7 +48,7 @@ export function fieldsOf(kind: DatedValue, text: string): DateFields | undefined
   return { year, month, day, hours, minutes, seconds, zone };
 }
 
-/** Patterns of parts of a date (XML Schema 2, 3.3.10 to 3.3.14). Each has four groups, as in `forms` without the time. */
+/** Patterns of partial dates (XML Schema 2, 3.3.10 to 3.3.14). Each has four groups: year, month, day, zone. */
 const partForms = new Map(
   Object.entries({
     gYear: `${year}()()`,
@@ -58,19 +58,19 @@ const partForms = new Map(
     gDay: '()()---(\\d\\d)',
   }).map(([name, form]) => [xsd.namespace + name, new RegExp(`^${form}${end}`)]),
 );
-/** A leap year, so that February 29 is valid. */
+/** Leap year in which a partial date is checked, so that February 29 is valid. */
 const leapYear = 1972;
 
-/** Fields of a part of a date. Fields that its type lacks are `undefined`. */
+/** Fields of a partial date. A field that its type lacks is `undefined`. */
 export type PartFields = { readonly [Field in 'year' | 'month' | 'day']: number | undefined } & Pick<
   DateFields,
   'zone'
 >;
 
-/** True for the types of `partFieldsOf`. */
+/** True for the datatypes that `partFieldsOf` accepts. */
 export const isPartType = (datatype: string): boolean => partForms.has(datatype);
 
-/** Returns the fields of a literal of a type such as `xsd:gYearMonth`, or `undefined` if it is not valid or has another type. */
+/** Returns the fields of a literal of a type such as `xsd:gYearMonth`, or `undefined` if it is invalid or of another type. */
 export function partFieldsOf(datatype: string, text: string): PartFields | undefined {
   const found = partForms.get(datatype)?.exec(text);
   if (!found) return undefined;
@@ -81,7 +81,7 @@ export function partFieldsOf(datatype: string, text: string): PartFields | undef
   return { year: ofYear, month, day, zone: found[4] ?? '' };
 }
 
-/** Returns the offset of a zone from UTC in minutes, or `undefined` without zone. */
+/** Returns the offset of a zone from UTC in minutes, or `undefined` for an empty zone. */
 export function zoneMinutes(zone: string): number | undefined {
   if (zone === '') return undefined;
   if (zone === 'Z') return 0;
@@ -90,7 +90,7 @@ export function zoneMinutes(zone: string): number | undefined {
 }
 
 /**
- * Returns milliseconds since the epoch, or `undefined` for an invalid date or time. Without a zone it is taken as UTC, so that
+ * Returns milliseconds since the epoch, or `undefined` for an invalid date or time. A text without a zone is in UTC, so that
  * results do not depend on the server's time zone.
  */
 export function instantOf(kind: DatedValue, text: string): number | undefined {
@@ -105,14 +105,14 @@ const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 ||
 const daysOf = (year: number, month: number): number =>
   month === 2 ? (isLeap(year) ? 29 : 28) : 30 + ((month + (month >> 3)) & 1);
 
-/** Returns days since the epoch. In the computation, years begin with March, so that the leap day is the last one. */
+/** Returns days since the epoch. Years begin with March here, so that the leap day is the last day. */
 function dayNumber(year: number, month: number, day: number): number {
   const march = month > 2 ? year : year - 1;
   const past = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
   return march * 365 + Math.floor(march / 4) - Math.floor(march / 100) + Math.floor(march / 400) + past - 719_468;
 }
 
-/** Days of 400 years, the period of the calendar. */
+/** Count of days in 400 years, the period of the calendar. */
 const era = 146_097;
 
 function dayAt(number: number): [year: number, month: number, day: number] {
@@ -142,7 +142,7 @@ export function writeFields(kind: DatedValue, fields: DateFields): string {
   return kind === 'time' ? clock : `${calendar}T${clock}`;
 }
 
-/** Splits seconds into whole ones and a fraction, without rounding errors of doubles. */
+/** Splits seconds into an integer and a fraction, without rounding errors of doubles. */
 export function splitSeconds(seconds: number): [whole: number, rest: number] {
   const ticks = Math.abs(seconds) < 9e9 ? 1e6 : 1e3;
   const all = Math.round(seconds * ticks);
@@ -150,7 +150,7 @@ export function splitSeconds(seconds: number): [whole: number, rest: number] {
   return [whole, (all - whole * ticks) / ticks];
 }
 
-/** Adds months and seconds (XML Schema 2 E), or returns `undefined` outside of the supported years. */
+/** Adds months and seconds (XML Schema 2 E). Returns `undefined` outside of the supported years. */
 export function later(fields: DateFields, months: number, seconds: number): DateFields | undefined {
   const month = fields.year * 12 + fields.month - 1 + months;
   const year = Math.floor(month / 12);

@@ -1,4 +1,4 @@
-/** Durations of XML Schema as months and seconds. Pure. */
+/** Durations of XML Schema as months and seconds. Pure functions. */
 import { splitSeconds } from './dates.js';
 
 const durationForm = /^(-)?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
@@ -14,15 +14,15 @@ export function monthsAndSeconds(text: string): [months: number, seconds: number
   return Math.max(month, second) > Number.MAX_SAFE_INTEGER ? undefined : [sign * month, sign * second];
 }
 
-/** Returns the months of a duration with years and months only. */
+/** Returns the months of a duration with years and months only. Returns `undefined` for any other duration. */
 export const monthsOf = (text: string): number | undefined =>
   /[DT]/.test(text) ? undefined : monthsAndSeconds(text)?.[0];
 
-/** Returns the seconds of a duration without years and months. */
+/** Returns the seconds of a duration without years and months. Returns `undefined` for any other duration. */
 export const secondsOf = (text: string): number | undefined =>
   /^[^T]*[YM]/.test(text) ? undefined : monthsAndSeconds(text)?.[1];
 
-/** Serializes a duration as in XPath (Functions and Operators 17.1.4). @param nothing text of the empty duration */
+/** Serializes a duration as in XPath (Functions and Operators 17.1.4). @param nothing text of the zero duration */
 export function writeDuration(months: number, seconds: number, nothing = 'PT0S'): string {
   const month = Math.abs(months);
   const [whole, rest] = splitSeconds(Math.abs(seconds));

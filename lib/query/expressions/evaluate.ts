@@ -6,13 +6,13 @@ import type { Value } from './values.js';
 export type Row = (TermKey | undefined)[];
 export type Slot = number;
 
-/** Returns the value of an expression for a row; `undefined` for an error. */
+/** Function that returns the value of an expression for a row, or `undefined` for an error. */
 export type Evaluate = (row: Row) => Value | undefined;
 
-/** Query context of functions. */
+/** Context of the query, for functions. */
 export interface Facts {
   /** Base IRI for IRI(). */
   readonly base: string;
-  /** Value of NOW(). A plan that uses it is valid for one execution only. */
+  /** Value of NOW(). A plan that uses NOW() is valid for one execution only. */
   readonly now: Date;
 }

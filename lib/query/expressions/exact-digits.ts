@@ -1,18 +1,18 @@
 /** Integers and decimals as decimal digits, without the rounding of doubles. */
 import { decimalOf, type Value } from './values.js';
 
-/** Number as an integer and the count of its fraction digits. */
+/** Decimal number: an integer and the count of its fraction digits. */
 export interface Digits {
   readonly digits: bigint;
   readonly scale: number;
 }
 
-/** Maximum number of digits of operands. A product has up to twice as many. XPath requires 18 (Functions and Operators 4.2). */
+/** Maximum count of digits of operands. A product has up to twice as many. XPath requires 18 (Functions and Operators 4.2). */
 const maxDigits = 1000;
 
 export const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
 
-/** Returns the digits of a number; `undefined` if there are too many, which is XPath's overflow error. */
+/** Returns the digits of a number, or `undefined` for too many digits, which is XPath's overflow error. */
 export function digitsOf({ text }: Value): Digits | undefined {
   if (text.length > maxDigits) return undefined;
   const point = text.indexOf('.');
@@ -40,10 +40,10 @@ function writeDigits({ digits, scale }: Digits): string {
 
 export const decimalFrom = (number: Digits): Value => decimalOf(writeDigits(number));
 
-/** Different numbers with texts up to this length are different doubles. */
+/** Maximum length of texts that differ as doubles if the numbers differ. */
 const safeLength = 15;
 
-/** Compares two numbers that are equal as doubles. */
+/** Compares two numbers that are equal as doubles by their digits. */
 export function compareDigits(a: Value, b: Value): number {
   if (!isExact(a) || !isExact(b) || (a.text.length <= safeLength && b.text.length <= safeLength)) return 0;
   const [left, right] = [digitsOf(a), digitsOf(b)];

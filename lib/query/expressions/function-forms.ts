@@ -1,4 +1,4 @@
-/** Higher-order functions that create functions of SPARQL from functions of values. */
+/** Creates SPARQL functions from functions of values. */
 import type { Evaluate, Facts } from './evaluate.js';
 import { truth, type Value } from './values.js';
 
@@ -34,7 +34,7 @@ export const ofText = (apply: (value: Value) => Value): Make =>
 export const ofString = (apply: (text: string) => Value | undefined): Make =>
   unary((value) => (value.kind === 'string' ? apply(value.text) : undefined));
 
-/** Creates a function of two strings. The second has no language, or that of the first (SPARQL 1.1 17.4.3.1.2). */
+/** Creates a function of two strings. The second has no language, or the language of the first (SPARQL 1.1 17.4.3.1.2). */
 export const ofTexts = (apply: (first: Value, second: Value) => Value): Make =>
   binary((a, b) => {
     if (!isText(a) || !isText(b) || (b.kind === 'lang' && a.language !== b.language)) return undefined;

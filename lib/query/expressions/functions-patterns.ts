@@ -5,10 +5,10 @@ import { isText, type Makes } from './function-forms.js';
 import { compileRegex } from './patterns.js';
 import { maxCharacters, textValue, tooLong, truth } from './values.js';
 
-/** Maximum number of cached patterns, because patterns may differ between rows. */
+/** Maximum count of cached patterns, because patterns may differ between rows. */
 const maxPatterns = 256;
 
-/** Caches a result per pattern and flags. The last one is found without the map, because patterns are mostly constant. */
+/** Caches results by pattern and flags. The last result is found without the map, because patterns are mostly constant. */
 function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: string, flags: string) => T {
   const known = new Map<string, T>();
   let last: { readonly pattern: string; readonly flags: string; readonly made: T } | undefined;
@@ -25,7 +25,7 @@ function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: 
   };
 }
 
-/** Returns the text of a string without a language. An absent argument (flags) is empty. */
+/** Returns the text of a string without a language, or `undefined` for other values. An absent argument (flags) is empty. */
 function stringOf(arg: Evaluate | undefined, row: Row): string | undefined {
   if (!arg) return '';
   const value = arg(row);
@@ -39,7 +39,7 @@ interface Replacer {
   readonly isQuoted: boolean;
 }
 
-/** Returns `undefined` if the pattern matches the empty string, which is an error (SPARQL 1.1, 17.4.3.15; err:FORX0003). */
+/** Returns the replacer of a pattern. `undefined` if the pattern matches the empty string, which is an error (err:FORX0003). */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   const expression = compileRegex(pattern, flags, true);
   if (!expression || ''.search(expression) === 0) return undefined;
@@ -62,7 +62,7 @@ function templateOf(replacement: string, { groups, isQuoted }: Replacer): string
   });
 }
 
-/** Computes an upper bound of the result's length before replacing. @throws LwsError `query-limit` */
+/** Asserts the length of a result before replacing, by an upper bound. @throws LwsError `query-limit` */
 function assertLength(text: string, expression: RegExp, template: string): void {
   if (text.length * template.length < maxCharacters) return;
   let matches = 0;

@@ -31,12 +31,12 @@ const iri: Make = ([arg], { base }) => {
   };
 };
 
-/** Label prefix of new blank nodes: unique to this process, and not used in the store. */
+/** Prefix of the labels of new blank nodes: unique to this process, and not used in the store. */
 const label = `n${randomUUID().replaceAll('-', '')}`;
 let labels = 0;
 const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
 
-/** Nodes of BNODE(label): one for each label and row. A row is the same object in all expressions. */
+/** Blank nodes of BNODE(label), by row and label. A row is the same object in all expressions. */
 const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
 
 const nodeOf = (row: Row, name: string): Value =>
@@ -54,12 +54,12 @@ const bnode: Make = ([name]): Evaluate => {
   };
 };
 
-/** Datatypes that STRDT rejects, because they need a language or a direction. */
+/** Datatypes that STRDT rejects, because literals of these types need a language or a direction. */
 const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
-/** Language tags that the store accepts. */
+/** Matches language tags that the store accepts. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
-/** Creates a function that returns a part of a triple term. The part of a new triple term is charged as a new string. */
+/** Creates a function that returns one term of a triple term. A term of a computed triple term is charged as a string. */
 const part = (at: number): Make =>
   unary(({ kind, text, termKey }) => {
     if (kind !== 'triple') return undefined;
@@ -103,7 +103,7 @@ export const termFunctions: Makes = {
       ? typedValue(text.text, type.text)
       : undefined,
   ),
-  // Language tags are case-insensitive. The parser converts those in queries to lower case too.
+  // Language tags are case-insensitive. The parser converts the tags in a query to lower case, too.
   strlang: binary((text, tag) =>
     text.kind === 'string' && tag.kind === 'string' && languageTag.test(tag.text)
       ? textValue(text.text, tag.text.toLowerCase())

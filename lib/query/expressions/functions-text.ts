@@ -2,7 +2,7 @@
 import { binary, isText, type Make, type Makes, ofText, ofTexts, ofTextTest } from './function-forms.js';
 import { numberValue, textValue, truth, type Value } from './values.js';
 
-/** Returns true if the text has surrogates. Length and substrings count Unicode code points, as in XPath. */
+/** Returns true if the text has surrogates. String functions count Unicode code points, as in XPath. */
 const isPaired = (text: string): boolean => /[\ud800-\udbff]/.test(text);
 
 function countPoints(text: string): number {
@@ -25,7 +25,7 @@ function slicePoints(text: string, from: number, to: number): string {
 
 const widthAt = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
 
-/** Returns a substring of code points, with rounded start and length (XPath, fn:substring); empty if one is NaN. */
+/** Returns a substring of code points, with rounded start and length (XPath, fn:substring). Empty if either is NaN. */
 function substring({ text, language }: Value, start: Value, length: Value | undefined): Value | undefined {
   if (start.kind !== 'number' || start.number === undefined) return undefined;
   if (length && (length.kind !== 'number' || length.number === undefined)) return undefined;
@@ -44,7 +44,7 @@ const substr: Make = ([source, start, length]) => {
   };
 };
 
-/** Concatenates strings. The result has a language if all of them have the same one. */
+/** Concatenates strings. If all have the same language, the result has this language. */
 const concat: Make = (args) => (row) => {
   let joined = '';
   let language: string | undefined;
@@ -57,7 +57,7 @@ const concat: Make = (args) => (row) => {
   return textValue(joined, language);
 };
 
-/** Encodes all but the unreserved characters (XPath, fn:encode-for-uri). */
+/** Encodes all characters except the unreserved ones (XPath, fn:encode-for-uri). */
 const encodeForUri = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 

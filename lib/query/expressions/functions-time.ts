@@ -1,4 +1,4 @@
-/** Functions of dates and times (SPARQL 1.1 17.4.5), also of parts of dates such as `xsd:gYear`, and their arithmetic. */
+/** Functions of dates and times (SPARQL 1.1 17.4.5) and of partial dates such as `xsd:gYear`, and their arithmetic. */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type ArithmeticOperator, calculate } from './arithmetic.js';
 import { type DatedValue, type DateFields, fieldsOf, later, partFieldsOf, writeFields, zoneMinutes } from './dates.js';
@@ -19,7 +19,7 @@ const fieldsByKind: Readonly<Record<DatedValue, readonly Field[]>> = {
   time: ofTime,
 };
 
-/** Returns the fields of a value, or `undefined` if it is invalid, or its type lacks the wanted field. */
+/** Returns the fields of a value, or `undefined` if the value is invalid, or its type lacks the requested field. */
 function fieldsWith(
   field: Field,
   { kind, text, datatype = '' }: Value,
@@ -28,7 +28,7 @@ function fieldsWith(
   return kind === 'other' ? partFieldsOf(datatype, text) : undefined;
 }
 
-/** Creates a function of a field of a date or time. Its result is an error for types without this field. */
+/** Creates a function of a field of a date or time. For types without the field, the result is an error. */
 const ofField = <F extends Field>(field: F, apply: (value: DateFields[F]) => Value | undefined): Make =>
   unary((value) => {
     const found = fieldsWith(field, value)?.[field];

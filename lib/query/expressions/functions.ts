@@ -9,7 +9,7 @@ import { textFunctions } from './functions-text.js';
 import { timeFunctions } from './functions-time.js';
 import { numberValue, textValue } from './values.js';
 
-/** Hash functions (SPARQL 1.1 17.4.6) in lower-case hexadecimal. */
+/** Creates a hash function (SPARQL 1.1 17.4.6) with a result in lower-case hexadecimal. */
 const hashOf = (algorithm: string): Make => ofString((text) => textValue(hash(algorithm, text, 'hex')));
 
 const hashFunctions: Makes = {
@@ -20,10 +20,10 @@ const hashFunctions: Makes = {
   sha512: hashOf('sha512'),
 };
 
-/** Numeric functions (SPARQL 1.1 17.4.4). The result has the type of the argument. */
+/** Rounding function of numeric functions (SPARQL 1.1 17.4.4). The result has the type of the argument. */
 type Rounding = (digits: bigint, unit: bigint) => bigint;
 
-/** @param apply function of doubles and floats @param exactly function of integers and decimals, as digits and their unit */
+/** @param apply function for doubles and floats @param exactly function for integers and decimals, as digits and their unit */
 const numeric = (apply: (number: number) => number, exactly: Rounding) =>
   unary((value) => {
     const { kind, number, numberType } = value;
@@ -38,7 +38,7 @@ const numeric = (apply: (number: number) => number, exactly: Rounding) =>
       : decimalFrom({ digits, scale: found.scale });
   });
 
-/** Floor division; BigInt's own division rounds towards zero. */
+/** Division that rounds down. The division of BigInt rounds towards zero. */
 const down: Rounding = (digits, unit) => {
   const rest = digits % unit;
   return digits - rest - (rest < 0n ? unit : 0n);
@@ -54,7 +54,7 @@ const numericFunctions: Makes = {
     (digits) => -digits,
   ),
   abs: numeric(Math.abs, (digits) => (digits < 0n ? -digits : digits)),
-  // Rounds half up, also below zero, as in XPath.
+  // Rounds half up, also for negative numbers, as in XPath.
   round: numeric(Math.round, (digits, unit) => down(digits + unit / 2n, unit)),
   ceil: numeric(Math.ceil, (digits, unit) => -down(-digits, unit)),
   floor: numeric(Math.floor, down),

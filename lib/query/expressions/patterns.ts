@@ -1,6 +1,6 @@
 /**
  * Converts XPath patterns (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) to JavaScript regular expressions.
- * Also accepts JavaScript syntax that XPath lacks. Pure.
+ * Also accepts JavaScript syntax that XPath lacks. Pure functions.
  */
 import { nameCharacters } from '../../rdf/vocabulary.js';
 import { blockRange } from './unicode-blocks.js';
@@ -19,14 +19,14 @@ export function compileRegex(pattern: string, flags: string, isGlobal = false): 
 
 const quote = (text: string): string => [...text].map(literal).join('');
 
-/** Returns the source that matches a character literally. */
+/** Returns the source text that matches a character literally. */
 const literal = (character: string): string =>
   /[^A-Za-z0-9]/.test(character) && character < '\x80'
     ? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
     : character;
 
 const nameInner = `.:${nameCharacters.inner.replace(/-$/, '\\-')}`;
-/** Escapes of character classes that have another meaning in JavaScript. */
+/** Character class escapes whose meaning differs in JavaScript. */
 const classes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     d: '\\p{Nd}',
@@ -63,7 +63,7 @@ function translate(pattern: string, flags: string): string {
   return source;
 }
 
-/** Removes white space outside of classes, for the flag `x`. */
+/** Removes white space outside of character classes, for the flag `x`. */
 function withoutSpace(pattern: string): string {
   let depth = 0;
   let kept = '';
@@ -78,7 +78,7 @@ function withoutSpace(pattern: string): string {
   return kept;
 }
 
-/** Translations of `.`, `^` and `$`, because JavaScript has more kinds of line breaks than XPath. */
+/** Returns translations of `.`, `^` and `$`, because JavaScript has more kinds of line breaks than XPath. */
 const lineMarks = (flags: string): ReadonlyMap<string, string> =>
   new Map([
     ['.', flags.includes('s') ? '.' : '[^\\n\\r]'],
@@ -86,7 +86,7 @@ const lineMarks = (flags: string): ReadonlyMap<string, string> =>
     ['$', flags.includes('m') ? '(?=\\n|$)' : '$'],
   ]);
 
-/** Translates a back-reference: its longest prefix that is the number of a preceding group. Further digits are literal. */
+/** Translates a back-reference: the longest prefix that is the number of a preceding group. Further digits are literal. */
 function backReference(token: string, groups: number): string {
   let length = token.length;
   while (length > 2 && Number(token.slice(1, length)) > groups) length--;
@@ -102,12 +102,12 @@ function blockOf(token: string): string | undefined {
   return name === undefined ? undefined : `[${sign === 'P' ? '^' : ''}${blockRange(name)}]`;
 }
 
-/** Translates a class, after its opening bracket. `-[...]` at its end is subtracted. */
+/** Translates a character class, after its opening bracket. `-[...]` at its end is subtracted. */
 function readClass(tokens: Tokens): string {
   const sign = tokens.all[tokens.at] === '^' ? '^' : '';
   tokens.at += sign.length;
   let source = '';
-  /** What precedes a hyphen, which determines its meaning. */
+  /** Kind of the token before a hyphen, which determines the meaning of the hyphen. */
   let last = 'nothing' as 'nothing' | 'character' | 'hyphen';
   for (;;) {
     const token = tokens.all[tokens.at++];

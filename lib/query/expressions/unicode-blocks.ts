@@ -1,6 +1,6 @@
-/** Blocks of Unicode 14 (Blocks.txt), which patterns name as `\\p{IsGreek}` (XML Schema 2 F.1.1). JavaScript has no blocks. Pure. */
+/** Blocks of Unicode 14 (Blocks.txt), named in patterns as `\\p{IsGreek}` (XML Schema 2 F.1.1). JavaScript has none. Pure. */
 
-/** Names of blocks without spaces, with first and last code point. */
+/** Names of blocks without spaces, with the first and last code point. */
 const blocks = `
   BasicLatin:0-7F Latin-1Supplement:80-FF LatinExtended-A:100-17F LatinExtended-B:180-24F IPAExtensions:250-2AF
   SpacingModifierLetters:2B0-2FF CombiningDiacriticalMarks:300-36F GreekandCoptic:370-3FF Cyrillic:400-4FF
@@ -90,7 +90,7 @@ const blocks = `
   SupplementaryPrivateUseArea-A:F0000-FFFFF SupplementaryPrivateUseArea-B:100000-10FFFF
 `;
 
-/** Ranges of block names in XML Schema 2 (2004) that Unicode has renamed. */
+/** Code point ranges of blocks that XML Schema 2 (2004) names and Unicode has renamed. */
 const formerNames: Readonly<Record<string, string>> = {
   Greek: '\\u{370}-\\u{3FF}',
   CombiningMarksforSymbols: '\\u{20D0}-\\u{20FF}',

@@ -9,12 +9,12 @@ import { xsd } from '../../rdf/vocabulary.js';
 import { isBlank, isIri, isTriple, type TermKey, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
-/** Maximum length of the clause in characters, which any endpoint should accept. */
+/** Maximum length of the clause in characters: any endpoint should accept this length. */
 const maxCharacters = 32_768;
 
 /**
- * Returns the VALUES clause, with the variables that have a term in every row that can be written (`textOf`); `undefined` if
- * there is no such variable, or the clause is too long.
+ * Returns the VALUES clause. It contains the variables that have a term in every row that can be written (`textOf`). Returns
+ * `undefined` if there is no such variable, or the clause is too long.
  */
 export function valuesText(
   rows: readonly Row[],
@@ -29,8 +29,8 @@ export function valuesText(
 }
 
 /**
- * Returns the text of a term, or `undefined` if it cannot be serialized or an endpoint may read it as another term. An endpoint
- * may treat 01 as 1, for example, and a solution would then be returned for both.
+ * Returns the text of a term. Returns `undefined` if the term cannot be serialized or an endpoint may change it. For example,
+ * an endpoint may treat 01 as 1, and would then return a solution for both.
  */
 function textOf(token: TermKey | undefined): string | undefined {
   // An endpoint of SPARQL 1.1 would reject a triple term.

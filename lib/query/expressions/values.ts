@@ -14,22 +14,22 @@ type Kind =
   | ('iri' | 'blank' | 'triple' | 'string' | 'lang' | 'boolean' | 'number' | 'dateTime' | 'date' | 'time')
   | ('duration' | 'yearMonthDuration' | 'dayTimeDuration' | 'other');
 
-/** Term with its value. */
+/** Term and its value. */
 export interface Value {
   readonly kind: Kind;
-  /** Lexical form of a literal, an IRI, a label, or the token of a triple term. */
+  /** Lexical form of a literal, an IRI, a label, or the term key of a triple term. */
   readonly text: string;
   /** Value as a number: boolean as 0 or 1, time in ms, duration in months or seconds. `undefined` if the literal is invalid. */
   readonly number?: number | undefined;
   readonly numberType?: NumberType;
-  /** Datatype of a literal, if not determined by its kind. */
+  /** Datatype of a literal, if the kind does not determine it. */
   readonly datatype?: string | undefined;
-  /** Language tag, followed by `--` and the base direction if there is one. */
+  /** Language tag, with `--` and the base direction if the literal has one. */
   readonly language?: string | undefined;
   readonly termKey?: TermKey | undefined;
 }
 
-/** Ranges of derived integer types (XML Schema 3.4). */
+/** Value ranges of derived integer types (XML Schema 3.4). */
 const whole = (bits: number): readonly [bigint, bigint] => [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n];
 const natural = (bits: number): readonly [bigint, bigint] => [0n, 2n ** BigInt(bits) - 1n];
 const bounds = new Map<string, readonly [least: bigint | undefined, most: bigint | undefined]>(
@@ -71,7 +71,7 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
-/** Cache of values with a datatype, which repeat in rows: maximum number of entries, and of characters per entry. */
+/** Cached values of literals with a datatype, which repeat in rows, and the maximum count and length of entries. */
 const typed = new Map<TermKey, Value>();
 const [maxTyped, longestTyped] = [8192, 128];
 
@@ -92,7 +92,7 @@ export function toValue(token: TermKey): Value {
   return value;
 }
 
-/** Returns the value of a literal of any type, without language. */
+/** Returns the value of a literal without a language. */
 export function typedValue(text: string, datatype: string, token?: TermKey): Value {
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
@@ -108,7 +108,7 @@ const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Returns the number for a text, or `undefined` if the text is invalid for the type. */
+/** Returns the number for a text, or `undefined` if the text is invalid for the datatype. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
   const number = readNumber(text, type);
   return type === 'float' && number !== undefined ? Math.fround(number) : number;
@@ -133,7 +133,7 @@ function parseOther(kind: Kind, text: string): number | undefined {
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
 export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
 export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
-/** Maximum length of a string that a query creates, in characters. Functions of longer strings could not be interrupted. */
+/** Maximum length of a string that a query creates, in characters. Functions of longer strings cannot be interrupted. */
 export const maxCharacters = 1_000_000;
 
 /** Returns a new string. @throws LwsError `query-limit` for a string that is too long */
@@ -152,14 +152,14 @@ export const blankValue = (label: string): Value => ({ kind: 'blank', text: labe
 
 /** Returns a computed number in its canonical form. */
 export function numberValue(given: number, numberType: NumberType, exact?: bigint): Value {
-  // Adding 0 removes the sign of a negative zero, which integers and decimals do not have: 1e0 / (-0) is INF.
+  // Adding 0 removes the sign of a negative zero, which integers and decimals do not have. 1e0 / (-0) must be INF.
   const number = numberType === 'float' ? Math.fround(given) : numberType === 'double' ? given : given + 0;
   const text =
     exact === undefined ? writeNumber(numberType === 'float' ? shortest(number) : number, numberType) : String(exact);
   return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };
 }
 
-/** Returns an integer in its canonical form, with any number of digits. */
+/** Returns an integer in its canonical form, with any count of digits. */
 export function integerOf(digits: string): Value {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
@@ -174,7 +174,7 @@ export function integerOf(digits: string): Value {
   };
 }
 
-/** Returns a decimal in its canonical form, with any number of digits. */
+/** Returns a decimal in its canonical form, with any count of digits. */
 export function decimalOf(digits: string): Value {
   const [, sign, whole, fraction] = /^([+-]?)0*((?:[1-9]\d*)?)(?:\.(\d*))?$/.exec(digits)!;
   const text = `${whole || '0'}.${fraction?.replace(/(?<!0)0+$/, '') || '0'}`;
@@ -188,7 +188,7 @@ export function decimalOf(digits: string): Value {
   };
 }
 
-/** Returns the number with the fewest digits that is the same 32-bit float. */
+/** Returns the double with the fewest digits that rounds to the same 32-bit float. */
 function shortest(float: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const number = Number(float.toPrecision(digits));
@@ -214,13 +214,13 @@ function writeNumber(number: number, type: NumberType): string {
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
 }
 
-/** Writes a number without the negative exponent that JavaScript uses. */
+/** Returns the text of a number without the negative exponent that JavaScript uses. */
 function small(text: string): string {
   const [, sign, first, others = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)!;
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
 }
 
-/** Returns the base direction of a string; empty if it has none. */
+/** Returns the base direction of a string. Empty without a direction. */
 export const directionOf = ({ language = '' }: Value): string => language.split('--')[1] ?? '';
 
 export function datatypeOf(value: Value): string | undefined {
@@ -229,7 +229,7 @@ export function datatypeOf(value: Value): string | undefined {
   return value.datatype ?? xsd.string;
 }
 
-/** Returns the token of a value. @throws LwsError for a string above the length limit of stored terms */
+/** Returns the term key of a value. @throws LwsError for a string above the length limit of stored terms */
 export function toToken(value: Value | undefined): TermKey | undefined {
   if (!value || value.termKey !== undefined) return value?.termKey;
   if (value.kind === 'iri' || value.kind === 'triple') return value.text;

@@ -1,4 +1,4 @@
-/** Computes the triples of a changed graph from a view and the changed keys, without reading the graph again. */
+/** Computes the triples of a changed graph from a view and the changed keys. The graph is not read again. */
 import type { KeyDifference } from '../../storage/keys/graph-changes.js';
 import { graphAt } from '../access/key-reader.js';
 import type { NumberBlock } from '../access/quad-matches.js';
@@ -12,7 +12,7 @@ import type { TermIds } from './term-ids.js';
 /**
  * Returns the triples of a graph after a change, as term IDs of the view.
  * @param view contains all quads of the graph before the change
- * @param change GSPO keys; removed ones may be absent from the graph, and added ones may be in it already
+ * @param change GSPO keys. Removed keys may be missing in the graph, and added keys may already exist
  */
 export async function changedTriples(
   view: MemoryView,
@@ -50,11 +50,11 @@ function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock>
 /** Graphs that `withoutGraphs` removes from a view. */
 export interface OtherGraphs {
   readonly names: readonly string[];
-  /** Returns true for more graphs to remove. The set is small and the same for all queries, so that its IDs are cached. */
+  /** Returns true for further graphs to remove. These are few and the same for all queries, so that their IDs are cached. */
   isOther(graph: string): boolean;
 }
 
-/** Returns the view with some graphs masked in each layer. A test of each quad's graph name would take a third of a scan. */
+/** Returns the view with some graphs masked in each layer. Comparing each quad's graph name would take a third of a scan. */
 export function withoutGraphs({ terms, layers }: MemoryView, { names, isOther }: OtherGraphs): MemoryView {
   const ids = names.map((name) => terms.idOf(name)).filter((id) => id >= 0);
   const masking = layers.map((layer): Layer => {

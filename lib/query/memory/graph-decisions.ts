@@ -1,20 +1,20 @@
-/** Caches for one query which graphs of an index the caller can read, by graph ID. */
+/** Caches for one query whether the caller can read the graphs of an index, by graph ID. */
 import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
-/** Graphs per page. Pages are allocated at their first use, so that a query of few graphs does not allocate memory for all. */
+/** Bits of a page's size in graphs. Pages are allocated at the first use, so that a query of few graphs needs few. */
 const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphDecisions {
-  /** Count of graphs for which the filter was asked. */
+  /** Count of graphs for which the filter was called. */
   decided = 0;
-  /** Verdicts by graph ID: `open`, `closed`, or 0 if not decided yet. */
+  /** Decisions by graph ID: `open`, `closed`, or 0 if not decided yet. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param tell returns the verdict for a graph if it is known without the filter, otherwise `undefined` */
+  /** @param tell returns the decision for a graph if it is known without the filter, otherwise `undefined` */
   constructor(
     private readonly gate: GraphFilter,
     private readonly terms: TermIds,
@@ -28,7 +28,7 @@ export class GraphDecisions {
     return this.gate.isExact;
   }
 
-  /** Returns true if the graph is readable, and `undefined` if the authorizer must be asked first (`note`, `ask`). */
+  /** Returns whether the graph is readable, or `undefined` if the authorizer must be asked first (`note`, `ask`). */
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
@@ -46,7 +46,7 @@ export class GraphDecisions {
     return isOpen;
   }
 
-  /** Adds a graph to those that the next `ask` decides. */
+  /** Adds a graph to the graphs that the next `ask` decides. */
   note(graph: number): void {
     this.undecided.add(graph);
   }

@@ -1,6 +1,6 @@
 /**
- * Converts IRI ranges of readable graphs to intervals of graph IDs and of quads in the base, where IDs have the order of names,
- * and GSPO has the order of IDs. Must not depend on permissions or on the meaning of quads.
+ * Converts IRI ranges of readable graphs to intervals of graph IDs and of quads in the base layer. In the base, IDs have the
+ * order of names, and GSPO has the order of IDs. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import { getOrMake, isInIntervals } from '../../tools/collections.js';
@@ -11,9 +11,9 @@ import type { MemoryView } from './memory-layers.js';
 import type { Ids, QuadOrders, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Maximum number of ranges to convert if the result is not cached (`isExact`): each range takes two binary searches. */
+/** Maximum count of ranges to convert if the result is not cached (`isExact`): each range takes two binary searches. */
 const maxOnce = 64;
-/** Minimum number of quads of a scan for which intervals are used. */
+/** Minimum count of quads in a scan for which intervals are used. */
 export const leastLength = 1024;
 
 /** Intervals as a sorted array of alternating starts and ends. */
@@ -24,7 +24,7 @@ interface Found {
   readonly quads: Uint32Array;
 }
 
-/** Intervals by the quads of the base and by the array of ranges, which is the same object for all queries of a caller. */
+/** Cached intervals by the quads of the base and the array of ranges, which all queries of a caller share. */
 const remembered = new WeakMap<QuadOrders, WeakMap<readonly IriRange[], Found | undefined>>();
 
 export class GraphIntervals {
@@ -35,7 +35,7 @@ export class GraphIntervals {
     private readonly view: MemoryView,
   ) {}
 
-  /** Returns whether a graph is readable, or `undefined` if the intervals do not decide that. */
+  /** Returns whether a graph is readable, or `undefined` if the intervals do not decide it. */
   isOpen(graph: number): boolean | undefined {
     if (graph >= this.view.terms.baseSize) return undefined;
     const { found } = this;
@@ -44,7 +44,7 @@ export class GraphIntervals {
     return this.gate.isExact ? true : undefined;
   }
 
-  /** Returns the ranges of GSPO with readable graphs, or `undefined` if they are unknown or the scan has few quads. */
+  /** Returns the ranges of GSPO with readable graphs, or `undefined` if no intervals are known or the scan has few quads. */
   ranges(ids: Ids, length: number): readonly QuadRange[] | undefined {
     if (length < leastLength || !this.found) return undefined;
     let rest = 0;
@@ -66,8 +66,7 @@ function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: Memory
   if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
   const known = getOrMake(remembered, quads, () => new WeakMap<readonly IriRange[], Found | undefined>());
-  // The base is sorted by UTF-8 bytes. For texts with other characters than ASCII, JavaScript compares strings in another
-  // order.
+  // The base is sorted by UTF-8 bytes. For texts with non-ASCII characters, JavaScript compares strings in another order.
   if (!known.has(ranges)) known.set(ranges, ranges.every(isAscii) ? search(ranges, terms, quads) : undefined);
   return known.get(ranges);
 }

@@ -4,14 +4,14 @@
  */
 import { Gate } from '../../tools/gate.js';
 
-/** Index of a storage, as the budget uses it. */
+/** Index of a storage, as seen by the budget. */
 export interface Held {
-  /** Drops the index unless it is being built. The next query builds it again, or reads its file. */
+  /** Drops the index unless it is being built. The next query builds the index again, or reads its file. */
   leave(): void;
 }
 
 export class IndexBudget {
-  /** Indexes in memory with their sizes in bytes, the most recently used last. */
+  /** Indexes in memory with their sizes in bytes. The most recently used index is the last. */
   private readonly held = new Map<Held, number>();
   private most = 0;
   private readonly builds = new Gate({ inAll: 1, perHost: 1 });
@@ -21,7 +21,7 @@ export class IndexBudget {
     this.most = Math.max(this.most, bytes);
   }
 
-  /** Marks an index as used most recently. If the budget is exceeded, drops others. @param bytes size of the index */
+  /** Marks an index as used most recently. If the budget is exceeded, drops other indexes. @param bytes size of the index */
   use(index: Held, bytes: number): void {
     this.held.delete(index);
     this.held.set(index, bytes);
@@ -29,7 +29,7 @@ export class IndexBudget {
     for (const each of [...this.held.keys()]) if (each !== index && this.taken > this.most) each.leave();
   }
 
-  /** Removes a dropped index from the sum. */
+  /** Removes a dropped index from the sum of sizes. */
   free(index: Held): void {
     this.held.delete(index);
   }
@@ -38,7 +38,7 @@ export class IndexBudget {
     return [...this.held.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Waits until all earlier builds have ended. Returns the function to call at the end of the caller's build. */
+  /** Waits until earlier builds have ended. Returns the function to call at the end of the caller's build. */
   turn(): Promise<() => void> {
     return this.builds.enter({ host: '' });
   }

@@ -36,10 +36,10 @@ export function bytesOf(data: IndexData): number {
 
 export const indexedQuads = (data: IndexData): number => (isSegment(data) ? data.quads : data.quads.count);
 
-/** True if the index is in memory, except for long terms. */
+/** True if the index is in memory. Long terms may be in files. */
 export const isInMemory = (data: IndexData): boolean => !isSegment(data) || isResident(data);
 
-/** Names of the files of an index, without those of long terms. */
+/** Returns the file names of an index, without the files of long terms. */
 export const filesOf = (data: IndexData): readonly string[] => (isSegment(data) ? [basename(data.name)] : []);
 
 /** Size of the page cache of this thread, in bytes. */
@@ -50,10 +50,10 @@ const cacheOfThread = (): PageCache => {
   return cache;
 };
 
-/** Closes the files of segments that no query reads any more. */
+/** Closes the files of segments when no query reads them any more. */
 const unused = new FinalizationRegistry<() => void>((close) => close());
 
-/** Opens an index in this thread. @throws the file system's error */
+/** Opens an index in this thread. @throws errors of the file system */
 export function openIndex(data: IndexData): { readonly quads: QuadOrders; readonly terms: BaseTerms } {
   if (!isSegment(data)) return { quads: sharedQuads(data.quads), terms: TermTable.from(data.terms) };
   const segment = new Segment(data, cacheOfThread);
@@ -65,12 +65,11 @@ export function openIndex(data: IndexData): { readonly quads: QuadOrders; readon
   return { quads, terms: segment.terms };
 }
 
-/** Limit of the texts of terms: bytes per allowed quad, but at least `leastText` bytes. */
+/** Limit of the texts of terms, in bytes: bytes per allowed quad, but at least `leastText` bytes. */
 const [textOfQuad, leastText] = [256, 64 << 20];
 
 /**
- * Reads all quads. Returns `undefined` if there are more than `most`, if their terms are too long, or if `isStopped` returns
- * true.
+ * Reads all quads. Returns `undefined` for more than `most` quads, too long terms, or if `isStopped` returns true.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -92,10 +91,10 @@ export function indexOf(quads: NumberedQuads): SortedData {
   return { quads: shareQuads(sorted), terms };
 }
 
-/** Triples of a graph: three term IDs for each. */
+/** Triples of a graph, as three term IDs for each triple. */
 export type GraphTriples = Uint32Array;
 
-/** Common prefix of the GSPO keys of a subject in a graph. */
+/** Returns the common prefix of the GSPO keys of a subject in a graph. */
 export const subjectPrefix = (graph: string, subject: string): string => graphPrefix(graph) + subject + separator;
 
 interface State {
@@ -103,13 +102,13 @@ interface State {
   readonly snapshot: LevelSnapshot;
 }
 
-/** Returns the record of a resource in a snapshot. */
+/** Returns the record of a resource in a snapshot, or `undefined`. */
 export function recordIn({ level, snapshot }: State, iri: string): ResourceRecord | undefined {
   const value = level.getSync(recordKey(iri), { snapshot });
   return value === undefined ? undefined : readRecord(iri, value);
 }
 
-/** Yields the keys of a graph, or of some of its subjects. @throws DamagedGraphError, only without `subjects` */
+/** Yields the keys of a graph, or of some subjects. @throws DamagedGraphError, only without `subjects` */
 export async function* graphBlocks(
   state: State,
   graph: string,
@@ -122,7 +121,7 @@ export async function* graphBlocks(
 
 /**
  * Yields the keys of a graph. Omits deleted keys that LevelDB returned (decision 168), which the digest in the record reveals.
- * @param record absent for a graph that is not a resource, such as that of a linkset; its keys are not compared
+ * @param record absent for a graph that is not a resource, such as the graph of a linkset. Its keys are not compared
  * @param blocks keys of the graph, as read from LevelDB
  * @throws DamagedGraphError if the digest differs and the deleted keys cannot be identified, or the graph is large
  */
@@ -146,7 +145,7 @@ export async function* comparedKeys(
   yield returned ? withoutReturned(all, returned) : all;
 }
 
-/** Shared by all readers of a thread, because it caches the layouts of keys. */
+/** Key reader shared by all readers of a thread, because it caches the layouts of keys. */
 const reader = new KeyReader();
 
 /** Reads the triples of GSPO keys as term IDs. Adds new terms to `terms`. */
@@ -159,7 +158,7 @@ export async function readTriples(
   for await (const keys of blocks)
     for (const key of keys) {
       reader.read(key);
-      // Successive keys mostly have the same subject.
+      // Successive keys mostly have the same subject, whose ID is reused.
       const next = reader.token(0);
       if (subject < 0 || next !== token) [token, subject] = [next, terms.add(next)];
       triples.push(subject, terms.add(reader.token(1)), terms.add(reader.token(2)));

@@ -1,7 +1,7 @@
 /**
- * Directory with the segment of an index, beside the database. `MANIFEST.json` has the name of the segment and its position in
- * the change log, which lists the graphs changed since, if it reaches back to the position. The directory can be deleted at any
- * time: the index is then built from the database.
+ * Directory with the segment of an index, next to the database. `MANIFEST.json` contains the name of the segment and its
+ * position in the change log. The log lists the graphs changed since, unless their entries were removed. The directory can be
+ * deleted at any time: the index is then built from the database.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { longName, type SegmentName } from '../segments/segment.js';
 /** Version of the manifest and of the content of segments. */
 const format = 2;
 const manifestName = 'MANIFEST.json';
-/** Maximum number of graphs that have changed since the manifest. With more, the index is built from all quads. */
+/** Maximum count of graphs changed since the manifest. Above it, the index is built from all quads. */
 const maxChanged = 200_000;
 
 /** State of a storage that an index corresponds to. */
@@ -30,7 +30,7 @@ export interface IndexedState {
 
 interface Manifest extends IndexedState {
   readonly format: number;
-  /** Name of the segment. */
+  /** File name of the segment. */
   readonly file: string;
   /** Digest of the segment (`SegmentName`). */
   readonly digest: string;
@@ -44,8 +44,8 @@ interface Opened {
 }
 
 /**
- * Returns the state of a snapshot for a manifest. Returns `undefined` if an index of it could not be used after a restart,
- * because the snapshot has staged graphs, which the change log does not cover, or there is no log.
+ * Returns the state of a snapshot for a manifest. Returns `undefined` if an index of this snapshot cannot be used after a
+ * restart: if there is no change log, or the snapshot has staged graphs, which the log does not contain.
  */
 export async function indexedState({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
   const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
@@ -61,7 +61,7 @@ export class IndexFolder {
     this.manifest = join(folder, manifestName);
   }
 
-  /** True if there is a manifest, which may be outdated. */
+  /** True if there is a manifest. It may be outdated. */
   get hasFiles(): boolean {
     return existsSync(this.manifest);
   }
@@ -71,28 +71,28 @@ export class IndexFolder {
     return join(this.folder, file);
   }
 
-  /** Returns a file name that no earlier segment had, and creates the directory. @throws the file system's error */
+  /** Returns a new file name, and creates the directory. @throws errors of the file system */
   newName(): string {
     makeFolders(this.folder);
     return `${Date.now()}-${++this.names}.seg`;
   }
 
-  /** Removes the manifest, so that the next build reads all quads. @throws the file system's error */
+  /** Removes the manifest, so that the next build reads all quads. @throws errors of the file system */
   withdraw(): void {
     rmSync(this.manifest, { force: true });
   }
 
-  /** Replaces the manifest. Call it after the segment is on disk. @throws the file system's error */
+  /** Replaces the manifest. To be called when the segment is on disk. @throws errors of the file system */
   publish({ name, digest }: SegmentName, { storage, position }: IndexedState): void {
-    // Sync the directory entry of the segment before the manifest refers to it.
+    // The directory entry of the segment is synced before the manifest refers to it.
     syncDirectory(this.folder);
     const manifest: Manifest = { format, storage, position, file: basename(name), digest };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
 
   /**
-   * Removes all files except the manifest, its segment and those in `used`. Threads can still read removed files that are open.
-   * @throws the file system's error
+   * Removes all files except the manifest, its segment and `used`. Threads can still read removed files that are open.
+   * @throws errors of the file system
    */
   async clean(used: readonly string[]): Promise<void> {
     const files = [...used, this.readManifest()?.file ?? ''];
@@ -101,7 +101,7 @@ export class IndexFolder {
       if (!kept.has(name)) await rm(join(this.folder, name), { force: true });
   }
 
-  /** Returns the segment of the manifest and the graphs changed since, or `undefined` if the segment cannot be used. */
+  /** Returns the segment of the manifest and the graphs changed since. Returns `undefined` if the segment cannot be used. */
   async read(
     storage: string,
     opened: Opened,
@@ -117,13 +117,13 @@ export class IndexFolder {
       const { checksum, ...rest } = JSON.parse(readFileSync(this.manifest, 'utf8')) as Manifest & { checksum: number };
       return checksumOf(rest) === checksum ? rest : undefined;
     } catch {
-      // The file does not exist or is damaged.
+      // The manifest does not exist or is damaged.
       return undefined;
     }
   }
 }
 
-/** Returns the index directory beside a LevelDB. @param level directory of the LevelDB */
+/** Returns the index directory next to a LevelDB. @param level directory of the LevelDB */
 export const indexFolder = (level: string): IndexFolder => new IndexFolder(join(dirname(level), 'index'));
 
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -135,7 +135,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns the graphs changed since a position, or `undefined` if the log lacks changes or there are too many graphs. */
+/** Returns the graphs changed since a position. Returns `undefined` if the log lacks changes or there are too many. */
 async function changedSince(
   { position, storage }: IndexedState,
   { level, snapshot }: Opened,
@@ -146,7 +146,7 @@ async function changedSince(
     for (const entry of entries) {
       const { previous, events } = readEntry(entry, storage);
       const end = positionOfKey(entry[0]);
-      // The entry at the position itself may have been removed from the log. The next one then refers to it as `previous`.
+      // The entry at the position may have been removed from the log. The next entry then names the position as `previous`.
       if (end !== position && previous !== (last ?? position)) return undefined;
       last = end;
       for (const { what } of end === position ? [] : events) {

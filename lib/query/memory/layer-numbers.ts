@@ -1,17 +1,17 @@
-/** IDs of terms that are valid within one layer of an index. Must not depend on quads. */
+/** Term IDs that are valid within one layer of an index. Must not depend on quads. */
 import { partitionPoint } from '../../tools/collections.js';
 import type { TermIds } from './term-ids.js';
 
-/** Lookups in a layer after which a bitmap of the terms of the base is created. */
+/** Count of lookups in a layer after which a bitmap of the terms of the base is created. */
 const manyLookups = 1000;
 
-/** Maps terms to IDs within a layer. These have the order of the texts, other than IDs in `MemoryView.terms`. */
+/** Maps terms to IDs within a layer. Unlike IDs in `MemoryView.terms`, these IDs have the order of the texts. */
 export class LayerNumbers {
   private lookups = 0;
   /** Bitmap of the terms of the base: the bit of a term is set if the layer has the term. */
   private bits: Uint32Array | undefined;
 
-  /** @param ids IDs in `terms` of the layer's terms, in the order of their texts; the index is the ID in the layer */
+  /** @param ids IDs in `terms` of the layer's terms, in the order of their texts. The array index is the ID in the layer */
   constructor(
     readonly ids: Uint32Array,
     private readonly terms: TermIds,

@@ -19,54 +19,53 @@ export const stopped = -2;
 export interface MatchScan {
   /** Moves to the next match. Returns `ended` if there is none. After `stopped`, ask the authorizer and call `next` again. */
   next(): number;
-  /** Returns the term of the match in a position (0 to 3), as its ID in `MemoryView.terms`. */
+  /** Returns the term of the match in a position (0 to 3), as ID in `MemoryView.terms`. */
   id(place: number): number;
 }
 
-/** How copies of a triple in several graphs are found. Only the first copy in a readable graph is a match. */
+/** Describes where copies of a triple in several graphs are found. Only the first copy in a readable graph is a match. */
 export interface Copies {
   /** True if all copies of a triple are adjacent in the scanned range. */
   readonly areAdjacent: boolean;
-  /** Layers whose copies of a triple come before those of the scanned layer. */
+  /** Layers that are searched for copies first: a copy in these layers precedes a copy in the scanned layer. */
   readonly before: readonly Layer[];
 }
 
 /**
- * Maximum length of a window, in quads. After a stop, as many quads are searched for more undecided graphs, so that one request
- * to
- * the authorizer decides all of them.
+ * Maximum length of a window, in quads. After a stop, as many quads are searched for further undecided graphs, so that one call
+ * of the authorizer decides all of them.
  */
 const mostAhead = 4096;
-/** Length of the first window of a scan, and of the first one after `leapOver`, in quads. */
+/** Length of the first window of a scan, and of the first window after `leapOver`, in quads. */
 const firstAhead = 32;
 
 export class LayerScan implements MatchScan {
   private window: Window | undefined;
-  /** Columns S, P, O and G of the current window. Columns that no check of a match needs stay empty. */
+  /** Columns S, P, O and G of the current window. Columns that are not needed to check matches stay empty. */
   private subjects = noNumbers;
   private predicates = noNumbers;
   private objects = noNumbers;
   private graphs = noNumbers;
-  /** Index of the first row of the window, and the index after its last row. */
+  /** Index of the first row of the window, and index after the last row. */
   private first = 0;
   private end = 0;
-  /** Maps IDs in the columns to IDs in `MemoryView.terms`. Undefined if they are equal. */
+  /** Maps IDs in the columns to IDs in `MemoryView.terms`. `undefined` if both are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
   private readonly maxAhead: number;
-  /** Maximum length of the next window. It begins small, because the caller may need only the first matches. */
+  /** Maximum length of the next window. It starts small, because the caller may need only the first matches. */
   private ahead: number;
-  /** Index of the last match in the sort order. If `next` then returned `stopped`, it may have loaded a later window. */
+  /** Index of the last match in the sort order. If `next` then returned `stopped`, a later window may be loaded. */
   private taken = -1;
-  /** For each layer, index in SPOG of the last search for copies. The next search begins there: it mostly ends nearby. */
+  /** Index in SPOG of the last search for copies, by layer. The next search begins there, since it mostly ends nearby. */
   private nearCopies: Map<Layer, number> | undefined;
-  /** Triple of the last match, which may be in an earlier window. */
+  /** Term IDs of the last match, which may be in an earlier window. */
   private readonly triple = [-1, -1, -1];
 
   /**
    * @param ids bound terms, as IDs of the layer
-   * @param verdicts undefined if every graph is readable
-   * @param copies undefined if copies of a triple in several graphs are separate matches
+   * @param verdicts decisions, or `undefined` if every graph is readable
+   * @param copies `undefined` if copies of a triple in several graphs are separate matches
    */
   constructor(
     private readonly layer: Layer,
@@ -86,7 +85,7 @@ export class LayerScan implements MatchScan {
     return this.hasBlocks && !this.layer.masked && !this.verdicts;
   }
 
-  /** True if a quad's graph alone determines whether the quad is a match, and the authorizer is not needed. */
+  /** True if the graph of a quad alone determines whether the quad is a match, without calling the authorizer. */
   get hasBlocks(): boolean {
     const { layer, range, verdicts, copies } = this;
     const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
@@ -129,12 +128,12 @@ export class LayerScan implements MatchScan {
     return length === rows.length ? undefined : rows.subarray(0, length);
   }
 
-  /** Returns the same scan over a part of the range. */
+  /** Returns the scan of a subrange. */
   within(from: number, to: number): LayerScan {
     return new LayerScan(this.layer, { ...this.range, from, to }, this.ids, this.verdicts, this.copies);
   }
 
-  /** Moves to the next match. Returns its index in the order, `ended`, or `stopped`. */
+  /** Moves to the next match. Returns its index in the sort order, `ended`, or `stopped`. */
   next(): number {
     const { layer, range, verdicts, copies } = this;
     const { masked } = layer;
@@ -148,7 +147,7 @@ export class LayerScan implements MatchScan {
       if (verdicts) {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
-          // In GSPO the quads of a graph are adjacent: skip all of them.
+          // In GSPO, the quads of a graph are adjacent, and all of them are skipped.
           if (range.order === gspo) this.at = this.afterGraph(row) - 1;
           continue;
         }
@@ -173,15 +172,14 @@ export class LayerScan implements MatchScan {
     return this.among(this.number(place));
   }
 
-  /** Returns a term of the current match, as an ID of the layer. Valid until the next call of `next`. */
+  /** Returns a term of the current match, as an ID of the layer. Valid until `next` is called again. */
   number(place: number): number {
     return this.window!.column(place)[this.taken - this.first]!;
   }
 
   /**
    * Skips quads that have the same term in a position as the last match. In the scan's order, the position must be the first
-   * one
-   * after the bound terms. If `next` has returned `stopped`, it can be called again for the same match.
+   * after the bound terms. If `next` then returns `stopped`, it can be called again for the same match.
    */
   leapOver(place: number): void {
     const next = this.after(this.taken, place);
@@ -194,7 +192,7 @@ export class LayerScan implements MatchScan {
     return this.numbers ? this.numbers[number]! : number;
   }
 
-  /** Returns the index of the first quad of the next graph. It is searched in the window first. */
+  /** Returns the index of the first quad of the next graph. The window is searched first. */
   private afterGraph(row: number): number {
     const { graphs, first } = this;
     const length = Math.min(this.end, this.range.to) - first;
@@ -244,7 +242,7 @@ export class LayerScan implements MatchScan {
     );
   }
 
-  /** Returns true if an earlier copy of the triple is in a readable graph, and `undefined` if a graph is not authorized yet. */
+  /** Returns whether an earlier copy of the triple is in a readable graph, or `undefined` if a graph is not decided yet. */
   private isRepeated({ areAdjacent, before }: Copies, row: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
       const isRepeated = this.hasCopy(this.layer, row, this.graphs[row]!);
@@ -257,7 +255,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  /** Returns true if a layer has the triple in a readable graph whose ID is less than `below`, and `undefined` if undecided. */
+  /** Returns whether a layer has the triple in a readable graph with an ID below `below`, or `undefined` if not decided yet. */
   private hasCopy(layer: Layer, row: number, below: number): boolean | undefined {
     const numberOf = (number: number): number => (layer === this.layer ? number : numberIn(layer, this.among(number)));
     const s = numberOf(this.subjects[row]!);

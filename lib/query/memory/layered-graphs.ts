@@ -1,6 +1,6 @@
 /**
- * Records which graphs have changed. Each record has a sequence number. A graph is recorded before a snapshot can include its
- * change, and again when the change is on disk. Must not depend on queries or on the content of graphs.
+ * Records which graphs have changed, with a sequence number for each record. A graph is recorded before a snapshot can include
+ * its change, and again when the change is on disk. Must not depend on queries or on the content of graphs.
  */
 import type { Transaction } from '../../storage/transactions/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
@@ -9,7 +9,7 @@ interface Noted {
   readonly graph: string;
   readonly sequence: number;
   readonly quads: number;
-  /** True if the change is on disk and left no quads. */
+  /** True if the change is on disk and the graph has no quads. */
   readonly isEmpty: boolean;
 }
 
@@ -21,9 +21,9 @@ export class LayeredGraphs {
   /** Count of quads in the recorded graphs. While a change is pending, the larger count of before and after. */
   quads = 0;
   private readonly noted = new Map<string, Noted>();
-  /** All records in the order of sequence numbers, including outdated ones of graphs that were recorded again. */
+  /** All records in the order of sequence numbers, including outdated records of graphs that were recorded again. */
   private log: Noted[] = [];
-  /** Graphs with pending changes, with the count of these changes. */
+  /** Graphs with pending changes, with the count of pending changes. */
   private readonly unsettled = new Map<string, { count: number; quads: number }>();
   private isKept = false;
 
@@ -46,12 +46,12 @@ export class LayeredGraphs {
     for (const [graph, { triples }] of graphs) this.end(graph, triples.after);
   }
 
-  /** Records that the changes were not written, or that it is unknown if they were. */
+  /** Records that the changes were not written, or may not have been written. */
   drop({ graphs }: Changes): void {
     for (const graph of graphs.keys()) this.end(graph, undefined);
   }
 
-  /** Ends one pending change of a graph. @param after count of quads after the change; undefined if it may not be on disk */
+  /** Ends one pending change of a graph. @param after count of quads after it, or `undefined` if it may not be on disk */
   private end(graph: string, after: number | undefined): void {
     const { count, quads } = this.unsettled.get(graph) ?? { count: 1, quads: 0 };
     if (count > 1) this.unsettled.set(graph, { count: count - 1, quads });
@@ -63,7 +63,7 @@ export class LayeredGraphs {
     });
   }
 
-  /** Starts recording. Returns the current sequence number: later snapshots lack only changes of graphs recorded after it. */
+  /** Starts recording. Returns the current sequence number: snapshots taken later lack only changes recorded after it. */
   begin(): number {
     this.isKept = true;
     const { sequence } = this;
@@ -92,7 +92,7 @@ export class LayeredGraphs {
     this.isKept = false;
   }
 
-  /** Returns the graphs that were recorded after this sequence number. */
+  /** Returns the graphs that were recorded after a sequence number. */
   since(sequence: number): GraphChanges {
     let at = this.log.length;
     const graphs: (readonly [string, number, boolean])[] = [];

@@ -1,26 +1,26 @@
 /**
- * Estimates the number of matches of scans. Matches in few quads are counted, those in many are extrapolated from samples. Must
- * not depend on permissions or on the use of the estimates.
+ * Estimates the count of matches of scans. Few quads are counted. For many quads, samples are extrapolated. Must not depend on
+ * permissions or on the use of the estimates.
  */
 import { roughly } from '../access/estimates.js';
 import type { GraphDecisions } from './graph-decisions.js';
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
-/** Maximum number of quads to count matches in. The limit `maxDecided` is checked after every `atATime` quads. */
+/** Maximum count of quads in which matches are counted. The limit `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
 export const atATime = 64;
-/** Counts below this are exact. Greater ones are rounded, because they are extrapolated if there are many unreadable quads. */
+/** Counts below this limit are exact. Greater counts are rounded, because with many unreadable quads they are extrapolated. */
 const leastRounded = 32;
-/** Maximum number of graphs to decide for a count. If it is exceeded, samples are used. */
+/** Maximum count of graphs to decide for a count of matches. Above it, samples are used. */
 const maxDecided = 64;
-/** Rounds of evenly spaced samples: their count, their length in quads, and matches that make the next round unnecessary. */
+/** Rounds of evenly spaced samples: count, length in quads, and count of matches from which no further round is needed. */
 const samples = [
   { count: 16, length: 4, enough: 8 },
   { count: 32, length: 4, enough: 4 },
   { count: 32, length: 32, enough: 0 },
 ] as const;
 
-/** Returns the estimated number of matches of all scans together. @param verdicts for the graphs of the scans */
+/** Returns the estimated count of matches of all scans together. @param verdicts decisions on the graphs of the scans */
 export async function estimated(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
@@ -29,14 +29,14 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphDeci
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);
-  // If the samples have no readable match, the estimate is 0, as for a pattern without any match: it does not reveal unreadable
-  // ones.
+  // If no sample has a readable match, the estimate is 0, as for a pattern without matches. It does not reveal unreadable
+  // quads.
   return count === 0 ? 0 : roughly(count);
 }
 
 export const roundedCount = (count: number): number => (count < leastRounded ? count : roughly(count));
 
-/** Returns the number of matches, or `undefined` if too many graphs would have to be decided. */
+/** Returns the count of matches, or `undefined` if too many graphs would have to be decided. */
 async function countedAll(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number | undefined> {
   const before = verdicts.decided;
   let count = 0;
@@ -71,12 +71,12 @@ async function judged(scan: LayerScan, verdicts: GraphDecisions): Promise<number
   return 0;
 }
 
-/** Maximum number of quads that are searched for a match from each sample position. */
+/** Maximum count of quads that are searched for a match from each sample position. */
 const maxSearched = 16;
 
 /**
- * Returns scans that are positioned at matches, at evenly spaced positions of all quads.
- * @param verdicts for the graphs of the scans; undefined: all graphs are readable
+ * Returns scans positioned at matches, at evenly spaced positions of all quads.
+ * @param verdicts decisions on the graphs; `undefined` if all graphs are readable
  */
 export async function sampled(
   scans: readonly LayerScan[],

@@ -1,4 +1,4 @@
-/** Thread that builds the index from one snapshot of LevelDB, which it opens itself, or from the files of an earlier index. */
+/** Thread that builds the index from a LevelDB snapshot, which the thread opens, or from the files of an earlier index. */
 import { rmSync } from 'node:fs';
 import { GraphComparison } from '../../storage/graphs/graph-comparison.js';
 import { allQuads, graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
@@ -16,13 +16,13 @@ import { SegmentRun } from './segment-run.js';
 export interface BuilderTask {
   /** Directory of the LevelDB. */
   readonly folder: string;
-  /** Minimum number of quads of an index in files. A smaller index is sorted arrays in memory. */
+  /** Minimum count of quads of an index in files. A smaller index consists of sorted arrays in memory. */
   readonly filesFrom: number;
   /** Maximum memory for the sections of segments, in bytes. */
   readonly memory: number;
   /** IRI of the storage. */
   readonly storage: string;
-  /** True to merge the files of an earlier index with all changes since, even if there are few. */
+  /** True to merge the files of an earlier index with all later changes, even if there are few. */
   readonly isRenewal: boolean;
   /** Names of files that queries use. */
   readonly used: readonly string[];
@@ -30,22 +30,22 @@ export interface BuilderTask {
 
 export interface BuiltIndex {
   readonly data: IndexData;
-  /** What the index was built from: the files of an earlier index, these files merged with changed graphs, or all quads. */
+  /** Source of the index: the files of an earlier index, these files merged with changed graphs, or all quads. */
   readonly from: 'files' | 'merge' | 'quads';
-  /** Graphs that have changed since the files were written. Absent if the index is current. */
+  /** Graphs changed since the files were written. Absent if the index is current. */
   readonly changed?: readonly string[];
-  /** Graphs that differ from the digests in their records, mostly by deleted quads that LevelDB returned. */
+  /** Graphs that differ from the digests in their records, usually because LevelDB returned deleted quads. */
   readonly differing?: readonly string[];
 }
 
-/** Limits of a run of the external sort, which is sorted in memory: count of quads, and bytes of their terms. */
+/** Limits of a run of the external sort, which is sorted in memory: count of quads, and size of their terms in bytes. */
 const [maxInRun, maxTextInRun] = [250_000, affordable(32 << 20)];
-/** Maximum number of graphs changed since the files were written. With more, the files are merged before they are used. */
+/** Maximum count of graphs changed since the files were written. Above it, the files are merged before they are used. */
 const maxUnmerged = 2_000;
 /** Size of the page cache of a merge, in bytes. */
 const mergeCache = 4 << 20;
 
-/** Thrown when the server has told the thread to end. */
+/** Error if the server has told the thread to end. */
 class StoppedError extends Error {}
 
 const functions = {
@@ -55,7 +55,7 @@ const functions = {
     const runs: SegmentName[] = [];
     try {
       const read = await readFrom(task, files, runs);
-      // LevelDB is closed, so the thread can be killed from here on. The next build removes files that it leaves.
+      // LevelDB is closed, so the thread can be killed from now on. The next build removes its files.
       return (
         read.built ?? {
           data: openSegment(published(files, runs, read), task.memory),
@@ -66,7 +66,7 @@ const functions = {
     } catch (error) {
       if (error instanceof StoppedError) return undefined;
       if (!(error instanceof DamagedSegmentError)) throw error;
-      // The merge has found a damaged page in the earlier index. Build from the database instead.
+      // A page of the earlier index is damaged, so the index is built from the database.
       files.withdraw();
       return await functions.build({ ...task, isRenewal: false });
     } finally {
@@ -77,14 +77,14 @@ const functions = {
 
 interface ReadIndex {
   readonly built?: BuiltIndex;
-  /** State that the runs were read from, for the manifest. Undefined if the index cannot be used after a restart. */
+  /** State of the snapshot that was read, for the manifest. `undefined` if the index cannot be used after a restart. */
   readonly state?: IndexedState | undefined;
-  /** Segment of an earlier index. The runs then contain only the graphs changed since. */
+  /** Segment of an earlier index. If present, the runs contain only graphs changed since. */
   readonly base?: SegmentName;
   readonly differing?: readonly string[];
 }
 
-/** Opens the files of an earlier index and reads changed graphs. Without files, reads all quads: into memory, or into runs. */
+/** Opens the files of an earlier index and reads changed graphs. Without files, reads all quads into memory or into runs. */
 async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName[]): Promise<ReadIndex> {
   const { folder, filesFrom, memory, storage, isRenewal } = task;
   const level = await acquire(() => openLevel(folder));
@@ -115,7 +115,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName
     const read = await readQuads(all(), { most: filesFrom, isStopped: isEnding });
     assertWanted();
     if (read) return { built: { data: indexOf(read), from: 'quads', differing } };
-    // There are too many quads for memory. All keys are read again, which compares all graphs again.
+    // The quads do not fit in memory. All keys are read again, which compares all graphs a second time.
     differing.length = 0;
     for await (const run of runsOf(files, [], all)) runs.push(run);
     return { state, differing };
@@ -125,7 +125,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName
   }
 }
 
-/** Opens a segment. Returns `undefined` if it is missing, damaged, or not the one of the manifest. */
+/** Opens a segment. Returns `undefined` if the segment is missing, damaged, or another one than the manifest names. */
 function opened(segment: SegmentName, memory: number): SegmentData | undefined {
   try {
     return openSegment(segment, memory);
@@ -141,7 +141,7 @@ function assertWanted(): void {
 
 /**
  * Writes quads as sorted segments.
- * @param graphs graphs that replace those of an earlier index; if there are none, `blocks` returns all quads
+ * @param graphs graphs that replace graphs of an earlier index. If there are none, `blocks` returns all quads
  */
 async function* runsOf(
   files: IndexFolder,
@@ -149,7 +149,7 @@ async function* runsOf(
   blocks: (graph: string) => AsyncIterable<readonly string[]>,
 ): AsyncGenerator<SegmentName> {
   let run = new SegmentRun();
-  // Only the first run replaces graphs. If later runs did, they would hide the quads of the first one.
+  // Only the first run replaces graphs. Otherwise, later runs would mask quads of the first run.
   let replaced = graphs;
   const write = (): SegmentName => {
     const written = run.write(files.path(files.newName()), { graphs: replaced });
@@ -176,8 +176,8 @@ function published(files: IndexFolder, runs: SegmentName[], { base, state }: Rea
   } finally {
     for (const segment of segments) segment.close();
   }
-  // Without a state, the manifest is not replaced. If there is one, it names the earlier index, which the next merge starts
-  // from.
+  // Without a state, the manifest is not replaced. An existing manifest names the earlier index, from which the next merge
+  // starts.
   if (state) files.publish(merged, state);
   return merged;
 }

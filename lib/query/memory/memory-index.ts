@@ -1,6 +1,6 @@
 /**
  * Lifecycle of the query index. A separate thread builds the index at the first query. Query threads receive the index, and for
- * each query the graphs that have changed since. After many changes, the index is built again.
+ * each query the graphs changed since. After many changes, the index is built again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../storage/transactions/store.js';
@@ -20,25 +20,25 @@ export interface MemoryIndexOptions {
   readonly folder: string;
   readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'changes' | 'returned'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Maximum memory for the pages of the index, in bytes. Other pages are read from its files. */
+  /** Maximum memory for the pages of the index, in bytes. Other pages are read from the index files. */
   readonly memory: number;
-  /** Minimum number of quads of an index in files. */
+  /** Minimum count of quads of an index in files. */
   readonly filesFrom?: number;
-  /** Maximum number of changed graphs that never lead to a rebuild. Queries read changed graphs one by one. */
+  /** Maximum count of changed graphs that never leads to a rebuild. Queries read changed graphs separately. */
   readonly fewGraphs?: number;
-  /** Minimum time between two builds. */
+  /** Minimum time between two builds, in milliseconds. */
   readonly pauseMs?: number;
   /** Minimum time between two builds as a multiple of the last build's duration. */
   readonly pauseTimes?: number;
-  /** Time until the next build after one that failed. */
+  /** Time from a failed build to the next one, in milliseconds. */
   readonly retryMs?: number;
-  /** Time without a query after which the index is dropped. */
+  /** Time without a query after which the index is dropped, in milliseconds. */
   readonly idleMs?: number;
   /** Count of changed graphs after which the files are renewed even without a query. */
   readonly renewFrom?: number;
 }
 
-/** Memory reserved for the rest of a server, share of what is left for indexes, and maximum for indexes, in bytes. */
+/** Memory reserved for the rest of a server, share of the remaining memory for indexes, and maximum for indexes, in bytes. */
 const [besides, share, mostMemory] = [448 << 20, 0.25, 512 << 20];
 
 /** Returns the maximum memory of indexes in this process, in bytes. */
@@ -46,18 +46,18 @@ export const memoryForIndexes = (): number =>
   Math.min(mostMemory, Math.max(16 << 20, Math.floor((memoryOfProcess() - besides) * share)));
 
 export interface IndexState {
-  /** Count of quads when the index was built; 0 if there is no index. */
+  /** Count of quads when the index was built. 0 without an index. */
   readonly quads: number;
   /** Memory of the index, in bytes. */
   readonly bytes: number;
-  /** Count of graphs that have changed since the index was built. Queries read them one by one. */
+  /** Count of graphs that have changed since the index was built. Queries read changed graphs separately. */
   readonly changedGraphs: number;
   readonly isBuilding: boolean;
-  /** Time since the running build began; 0 if none is running. */
+  /** Seconds since the start of the running build. 0 if no build is running. */
   readonly buildSeconds: number;
 }
 
-/** Assumed average number of quads of a graph. */
+/** Assumed average count of quads per graph. */
 const quadsOfGraph = 20;
 /** If changes exceed the threshold of a rebuild by this factor, the old index is dropped before the new one is complete. */
 const tooMany = 4;
@@ -66,10 +66,10 @@ const retryAfter = 10;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
-  /** Query threads, with the sequence number of the last change that each received. */
+  /** Query threads, each with the sequence number of the last change that it received. */
   private readonly threads = new Map<QueryThread, number>();
   private base: MemoryBase | undefined;
-  /** Memory of the base, in bytes. Cached: summing 30 buffers for each query would take 2 % of the time of a lookup. */
+  /** Memory of the base, in bytes. Cached, since summing 30 buffers for each query would take 2 % of the time of a lookup. */
   private bytes = 0;
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
@@ -108,8 +108,8 @@ export class MemoryIndex {
   }
 
   /**
-   * Renews the files after many changes, even without a query. Otherwise the change log would no longer reach back to them, and
-   * the first query after a restart would wait until the index is built from all quads.
+   * Counts changes. After many changes, the files are renewed even without a query. Otherwise the change log would not reach
+   * back to the files, and the first query after a restart would wait for a build from all quads.
    */
   private count(changed: number): void {
     this.unread += changed;
@@ -121,7 +121,7 @@ export class MemoryIndex {
   }
 
   /**
-   * Waits for the index, for a query that reads many graphs. Returns `undefined` if there is none.
+   * Waits for the index, for a query that reads many graphs. Returns `undefined` without an index.
    * @param waitMs maximum time to wait for a build
    * @throws LwsError `too-busy` if the build fails or takes longer
    */
@@ -199,8 +199,8 @@ export class MemoryIndex {
         used: this.base ? filesOf(this.base.data) : [],
       });
       if (built?.differing?.length) {
-        // The keys are removed after `sequence`, without an entry in the change log: a restart would bring them back from the
-        // files.
+        // The keys are removed without an entry in the change log. So the files are withdrawn: after a restart, they would
+        // contain these keys.
         indexFolder(folder).withdraw();
         await store.returned.removeFrom(built.differing);
       }
@@ -214,7 +214,7 @@ export class MemoryIndex {
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    // Without a query, only the files were renewed. The index is not loaded, to leave the memory to other storages.
+    // Without a query, only the files are renewed. The index is not loaded, which leaves memory to other storages.
     const isUnasked = this.isUnasked && !this.isUsed;
     this.isUnasked = false;
     if (isUnasked) {
@@ -241,7 +241,7 @@ export class MemoryIndex {
     return this.isBuilding || this.timer !== undefined;
   }
 
-  /** Registers a query thread: it receives the current index and each later one. */
+  /** Registers a query thread, which receives the current index and each later index. */
   serve(thread: QueryThread): void {
     this.threads.set(thread, 0);
     void thread.exited.then(() => this.threads.delete(thread));
@@ -263,7 +263,7 @@ export class MemoryIndex {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };
   }
 
-  /** Returns the changes since the thread's last query, read after the snapshot; `undefined` if the index was replaced. */
+  /** Returns the changes since the thread's last query, read after the snapshot. `undefined`: the index was replaced. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
     if (this.base?.version !== version) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
@@ -280,7 +280,7 @@ export class MemoryIndex {
     this.nextAt = 0;
   }
 
-  /** Ends a running build and prevents others until the returned function is called. The next query then starts a build. */
+  /** Ends a running build and prevents builds until the returned function is called. The next query then starts a build. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.endBuild();
@@ -323,7 +323,7 @@ export class MemoryIndex {
     if (base) void Promise.all(told).then(() => this.clean());
   }
 
-  /** Removes outdated files, after the threads have opened the current ones. */
+  /** Removes outdated files when the threads have opened the current files. */
   private async clean(): Promise<void> {
     if (!this.base || this.isBuilding || this.isClosed) return;
     const { folder, log } = this.options;
@@ -362,7 +362,7 @@ export class MemoryIndex {
   /** Plans a rebuild after many changes. */
   private review(): void {
     if (!this.base || this.isBuilding || !this.isOver(1)) return;
-    // Keep the old index until the next build may start, so that waiting queries can use it.
+    // The old index is kept until the next build may start, so that queries can use it.
     if (this.isOver(tooMany) && Date.now() >= this.nextAt) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
@@ -388,6 +388,6 @@ const unavailable = (): Error =>
   tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 300);
 
 const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
-  // The call fails if the thread ends or cannot open the files. Then another thread replaces it and tries again.
+  // The call fails if the thread ends or cannot open the files. A new thread then replaces it and tries again.
   await thread.call('use', base).catch(() => void thread.end());
 };

@@ -1,6 +1,6 @@
 /**
- * Builds the view of a query in one thread: the base, which all threads share, and the thread's own layers with the graphs that
- * have changed since, in the state of the query's snapshot.
+ * Builds the view of a query in one thread. It consists of the base, which all threads share, and layers of this thread with
+ * the graphs changed since, in the state of the query's snapshot.
  */
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
@@ -19,15 +19,15 @@ export interface MemoryBase {
   readonly data: IndexData;
 }
 
-/** Query thread, as the index uses it. */
+/** Query thread, as seen by the index. */
 export interface QueryThread {
-  /** Sends the thread the index for its next queries; `undefined` if there is no index any more. */
+  /** Sends the index for the next queries to the thread. `undefined`: the index was dropped. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
   end(): Promise<unknown>;
 }
 
-/** Index that a query uses, as known before its snapshot is taken. */
+/** Version of the index that a query uses, read before its snapshot is taken. */
 export interface MemoryAsked {
   /** Version of the base to use. */
   readonly version: number;
@@ -35,32 +35,32 @@ export interface MemoryAsked {
   readonly sequence: number;
 }
 
-/** Changes that a query has to consider, as known after its snapshot is taken. */
+/** Changes that a query must apply to the index, read after its snapshot is taken. */
 export interface GraphChanges {
-  /** Graphs changed since the last message to the thread. `isEmpty`: the last change is on disk and left no quads. */
+  /** Graphs changed since the last message to the thread. `isEmpty`: the last change is on disk and the graph has no quads. */
   readonly graphs: readonly (readonly [graph: string, sequence: number, isEmpty?: boolean])[];
-  /** Graphs whose last change may or may not be in the snapshot. */
+  /** Graphs whose last change may be missing in the snapshot. */
   readonly unsettled: readonly string[];
 }
 
-/** Triples of a graph after the change `sequence`. If that is -1, they are valid in the current snapshot only. */
+/** Triples of a graph after the change `sequence`. If `sequence` is -1, the triples are valid in the current snapshot only. */
 interface KnownGraph {
   readonly sequence: number;
   readonly id: number;
   readonly triples: GraphTriples;
 }
 
-/** Maximum number of concurrent readers, and count of graphs that a reader is assigned at a time. */
+/** Maximum count of concurrent readers, and count of graphs assigned to a reader at a time. */
 const [lanes, graphsInRow] = [4, 64];
-/** Maximum number of quads of changed graphs that are sorted again for each query. More become a layer that is kept. */
+/** Maximum count of quads of changed graphs that are sorted for each query. Above it, the quads become a cached layer. */
 const maxRecent = 1000;
 /**
- * Maximum number of terms outside of the base: the larger of a count and a share of the base's terms. If it is exceeded, these
- * terms are dropped and the graphs read again, because most of them may belong to earlier contents of graphs.
+ * Maximum count of terms outside of the base: the larger of a count and a share of the base's terms. Above it, these terms are
+ * dropped and the graphs read again, because most terms may belong to earlier contents of graphs.
  */
 const [maxOwnTerms, maxOwnShare] = [250_000, 0.25];
 
-/** Last change of a graph since the base was built. `isEmpty` is true if this change left no quads. */
+/** Last change of a graph since the base was built. `isEmpty`: after this change, the graph has no quads. */
 interface LastChange {
   readonly sequence: number;
   readonly isEmpty: boolean;
@@ -78,7 +78,7 @@ export class MemoryLayers {
     this.base = base && new LayersOfBase(base, this.changed, this.scopes);
   }
 
-  /** Records the changes of a message. Must be called for each message, even if the query does not read the index. */
+  /** Records the changes of a message. Must be called for each message, even if the query does not use the index. */
   record({ graphs }: GraphChanges): void {
     for (const [graph, sequence, isEmpty = false] of graphs) {
       this.changed.set(graph, { sequence, isEmpty });
@@ -110,7 +110,7 @@ export class MemoryLayers {
     const open = new Set(unsettled);
     const pending = [...this.base.pending].map((graph): PendingGraph => {
       const { sequence, isEmpty } = this.changed.get(graph)!;
-      // Only a change that was on disk before the snapshot was taken is certainly in this snapshot and in later ones.
+      // Only a change that was on disk before the snapshot is certainly contained in this snapshot and in later ones.
       return { graph, sequence, isEmpty, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
@@ -124,7 +124,7 @@ export class MemoryLayers {
 
 interface PendingGraph extends LastChange {
   readonly graph: string;
-  /** True if the content stays valid in later snapshots, until the next change of the graph. */
+  /** True if the triples stay valid in later snapshots, until the next change of the graph. */
   readonly lasts: boolean;
 }
 
@@ -175,17 +175,17 @@ class GraphReader {
   }
 }
 
-/** The base with the graphs changed since. Each base has a new object: a query may still read graphs for the old one. */
+/** Base with the graphs changed since. Each base has a new object, since a query may still read graphs for the old base. */
 class LayersOfBase {
   readonly version: number;
-  /** Graphs to read for the next view: they have changed, or their content was valid in one snapshot only. */
+  /** Graphs to read for the next view: changed graphs, and graphs whose triples were valid in one snapshot only. */
   readonly pending: Set<string>;
   private readonly table: BaseTerms;
   private readonly quads: QuadOrders;
   private readonly masked: Uint8Array;
   private terms: TermIds;
   private readonly known = new Map<string, KnownGraph>();
-  /** Layer of changed graphs that is kept for later queries, and these graphs. */
+  /** Cached layer of changed graphs, and these graphs. */
   private settled: (SortedLayer & { readonly graphs: ReadonlyMap<string, KnownGraph> }) | undefined;
   private last: MemoryView | undefined;
 
@@ -221,7 +221,7 @@ class LayersOfBase {
     return this.last;
   }
 
-  /** Drops the graphs that were read if there are too many terms outside of the base. The next view reads the graphs again. */
+  /** Drops the triples that were read if there are too many terms outside of the base. The next view reads the graphs again. */
   trim(): void {
     if (this.terms.ownSize <= Math.max(maxOwnTerms, maxOwnShare * this.table.size)) return;
     this.terms = new TermIds(this.table);
@@ -269,8 +269,8 @@ export const onlyGraphs = (graphs: GraphKeyBlocks): Promise<MemoryView> =>
   );
 
 /**
- * Returns a view of one graph for a caller that may read it. Term IDs have the order of arrival: sorting the terms would take a
- * fifth of the time, and no result depends on the order of matches.
+ * Returns a view of one graph for a caller that may read the graph. Term IDs have the order of arrival: sorting the terms would
+ * take a fifth of the time, and no result depends on the order of matches.
  */
 export async function onlyGraph(graph: string, blocks: AsyncIterable<readonly string[]>): Promise<MemoryView> {
   const terms = new TermIds(noTerms);
@@ -279,10 +279,10 @@ export async function onlyGraph(graph: string, blocks: AsyncIterable<readonly st
   return { terms, layers: [{ quads, masked: undefined, numbers: undefined }] };
 }
 
-/** Blocks of GSPO keys, by graph. */
+/** GSPO keys in blocks, by graph. */
 export type GraphKeyBlocks = ReadonlyMap<string, AsyncIterable<readonly string[]>>;
 
-/** Returns a view with new content of some graphs. @param graphs content as keys, or as triples with term IDs of the view */
+/** Returns a view with new content of some graphs. @param graphs new content as keys, or as triples with IDs of the view */
 export async function withGraphs(
   { terms, layers }: MemoryView,
   graphs: GraphKeyBlocks | ReadonlyMap<string, () => Promise<GraphTriples>>,
@@ -327,7 +327,7 @@ function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermI
   return { quads, numbers: new LayerNumbers(ids, terms) };
 }
 
-/** Returns the quads of some graphs, sorted. @param most greatest term ID */
+/** Returns the quads of some graphs, sorted. @param most highest term ID */
 function quadsOf(
   graphs: readonly (readonly [string, KnownGraph])[],
   most: number,
@@ -349,9 +349,9 @@ function quadsOf(
 
 export interface Layer {
   readonly quads: QuadOrders;
-  /** By graph ID of the layer: 1 if the layer's quads of the graph are outdated. Undefined if no graph is outdated. */
+  /** Mask by graph ID of the layer: 1 if the layer's quads of the graph are outdated. `undefined` if no graph is outdated. */
   readonly masked: Uint8Array | undefined;
-  /** Maps term IDs to those of this layer. Undefined if the quads contain IDs of `MemoryView.terms`. */
+  /** Maps term IDs to IDs of this layer. `undefined` if the quads contain IDs of `MemoryView.terms`. */
   readonly numbers: LayerNumbers | undefined;
   /** Maximum length of a scan's window, in quads (default: 4096). */
   readonly maxAhead?: number;
@@ -359,10 +359,10 @@ export interface Layer {
 
 export interface MemoryView {
   readonly terms: TermIds;
-  /** Layers, the base first. Each graph is unmasked in at most one of them. */
+  /** Layers, with the base first. At most one layer contains unmasked quads of a graph. */
   readonly layers: readonly Layer[];
-  /** Statistics that later queries of the same view reuse. Absent if the view is used by one operation only. */
+  /** Statistics that later queries of the same view reuse. Absent for a view that is used by one operation only. */
   readonly known?: ViewStatistics;
-  /** The same for callers that may read only some of the graphs. */
+  /** Statistics for callers that may read only some graphs. */
   readonly scopes?: ScopeStatistics;
 }

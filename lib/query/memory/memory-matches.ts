@@ -18,27 +18,27 @@ import { OpenScans } from './open-scans.js';
 import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Matches per block. The first block is shorter, because the caller may need only the first matches. */
+/** Count of matches per block. The first block is shorter, because the caller may need only the first matches. */
 const blockLength = 2048;
 const firstLength = 64;
 /**
- * Maximum number of returned terms whose IDs are cached for lookups: a search in the dictionary of a segment takes 2 µs. Each
- * query has its own cache, so that the time of a lookup does not depend on queries of other callers.
+ * Maximum count of returned terms whose IDs are cached for lookups: a search in the dictionary of a segment takes 2 µs. Each
+ * query has a separate cache, so that the time of a lookup does not depend on queries of other callers.
  */
 const maxRemembered = 16_384;
-/** Work that a lookup counts as for the time limit, in matches. */
+/** Work of a lookup for the time limit, counted as matches. */
 const lookUpWork = 4;
 
 export class MemoryMatches implements QuadMatches {
   readonly numbered: MemoryNumbers;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
-  /** Quads that are read if a term does not exist (`seek`). Undefined for callers that may read everything. */
+  /** Quads that are read if a term does not exist (`seek`). `undefined` for callers that may read all quads. */
   private readonly sought: QuadOrders | undefined;
-  // Last term of each position and its ID: patterns in a batch share most terms.
+  // Last term of each position and its ID, since patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
-  /** IDs of terms in returned matches. */
+  /** IDs of terms in returned matches, by term key. */
   private readonly remembered = new Map<TermKey, number>();
 
   private readonly assertTerm: AssertTerm | undefined;
@@ -97,7 +97,7 @@ export class MemoryMatches implements QuadMatches {
     const results: Terms[][] = new Array(bounds.length);
     let left = [...bounds.keys()];
     while (left.length > 0) {
-      // One request to the authorizer decides the graphs of all lookups. The lookups that need these graphs are then repeated.
+      // The authorizer decides the graphs of all lookups in one call. Lookups that need these graphs are then repeated.
       const again: number[] = [];
       for (const at of left) {
         const matches = this.found(bounds[at]!, wanted);
@@ -166,7 +166,7 @@ export class MemoryMatches implements QuadMatches {
 
   async close(): Promise<void> {}
 
-  /** Returns the IDs of the bound terms, or `undefined` if one of them is in no quad. */
+  /** Returns the IDs of the bound terms, or `undefined` if a term is in no quad. */
   private idsOf(bound: Terms): Ids | undefined {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
@@ -187,7 +187,7 @@ export class MemoryMatches implements QuadMatches {
     return isAbsent ? undefined : ids;
   }
 
-  /** Reads the pages on which quads with absent terms would be, so that the time does not tell absent from hidden terms. */
+  /** Reads the pages where quads with nonexistent terms would be: the time must not reveal whether a term is unreadable. */
   private seek(bound: Terms, ids: Ids, quads: QuadOrders): void {
     const near: Ids = [-1, -1, -1, -1];
     for (let place = 0; place < 4; place++) {
@@ -222,7 +222,7 @@ export class MemoryMatches implements QuadMatches {
     return token;
   }
 
-  /** Returns all matches of a lookup, or `undefined` if graphs are not authorized yet. */
+  /** Returns all matches of a lookup, or `undefined` if a graph is not decided yet. */
   private found(bound: Terms, { part, places }: MatchOptions): Terms[] | undefined {
     const matches: Terms[] = [];
     const ids = this.idsOf(bound);

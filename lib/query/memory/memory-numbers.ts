@@ -18,19 +18,19 @@ import type { Ids, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 const blockLength = 4096;
-/** Maximum number of distinct string lengths for a prefix search. Each length takes a few microseconds. */
+/** Maximum count of distinct string lengths for a prefix search. Each length takes a few microseconds. */
 const maxLengths = 1024;
-/** Work that a lookup counts as for the time limit, in matches. */
+/** Work of a lookup for the time limit, counted as matches. */
 const lookUpWork = 4;
 
 export interface NumbersOptions {
   readonly terms: TermIds;
-  /** True if the caller may read everything. */
+  /** True if the caller may read all graphs. */
   readonly isWhole: boolean;
   readonly scans: MemoryScans;
   readonly assertTime: AssertTime;
   readonly assertTerm: AssertTerm | undefined;
-  /** Authorizes a bound graph. Returns the IDs of the bound terms, or `undefined` if one of them is in no quad. */
+  /** Authorizes a bound graph. Returns the IDs of the bound terms, or `undefined` if a term is in no quad. */
   readonly begin: (bound: Terms, part: DatasetPart) => Promise<Ids | undefined>;
 }
 
@@ -119,7 +119,7 @@ export class MemoryNumbers implements NumberedMatches {
     return this.options.terms.idOf(token);
   }
 
-  /** Returns the kind of a term. In the base, IDs have the order of the terms' texts, so that each kind is a range of IDs. */
+  /** Returns the kind of a term. In the base, IDs have the order of the terms' texts, so each kind is a range of IDs. */
   kindOf(number: number): TermKind {
     const { terms } = this.options;
     if (number >= terms.baseSize) return kindOf(terms.termKey(number));
@@ -129,10 +129,10 @@ export class MemoryNumbers implements NumberedMatches {
     return kindStarts[at]![1];
   }
 
-  /** Returns the terms with a prefix as ranges of IDs. Strings are sorted by length first, so each length has its range. */
+  /** Returns the terms with a prefix as ranges of IDs. Strings are sorted by length first, with a range for each length. */
   prefixed(text: string): PrefixedTerms | undefined {
     const { terms, isWhole } = this.options;
-    // The number of ranges depends on all terms, so that the time would reveal unreadable ones.
+    // The count of ranges depends on all terms, so the time would reveal unreadable terms.
     if (!isWhole) return undefined;
     const rangeOf = (from: string): [from: number, to: number] => [
       terms.baseBelow(from),

@@ -1,4 +1,4 @@
-/** Scans of the layers for a caller that may read every graph, in the fastest order. Must not depend on the use of matches. */
+/** Creates scans for a caller that may read all graphs, in the fastest order. Must not depend on the use of matches. */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { orderPlaces, type Window } from '../segments/quad-pages.js';
@@ -10,16 +10,14 @@ import { LeapingScan } from './ordered-scans.js';
 import { type Ids, type QuadOrders, type QuadRange, rangeFor } from './sorted-quads.js';
 
 export interface MemoryScans {
-  /** Authorizes the graphs that must be decided before any quad is read. @param graph graph of the pattern, if it is bound */
+  /** Authorizes graphs that must be decided before any quad is read. @param graph graph of the pattern, if bound */
   decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
   /** Returns scans that together yield all matches. @param ids term IDs of the view */
   of(ids: Ids, part: DatasetPart): readonly MatchScan[];
-  /**
-   * Returns scans that each yield a term of a position once. An order must have the position directly after the bound terms.
-   */
+  /** Returns scans that yield every term of a position once. An order must have the position directly after the bound terms. */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
-  /** Returns the base if a quad's graph alone determines whether the quad is a match, and the authorizer is not needed. */
+  /** Base layer, if the graph of a quad alone determines whether the quad is a match, without calling the authorizer. */
   readonly singles: Readonly<Record<DatasetPart, SingleLayer | undefined>>;
   /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
@@ -27,25 +25,25 @@ export interface MemoryScans {
   ask(part: DatasetPart): Promise<void>;
 }
 
-/** Maximum length of a range that a lookup reads as a whole, in quads. */
+/** Maximum length of a range that a lookup reads at once, in quads. */
 const mostAtOnce = 4096;
 
-/** The base, for lookups whose matches are all in this layer. */
+/** Base layer, for lookups whose matches are all in this layer. */
 export interface SingleLayer {
   readonly quads: QuadOrders;
-  /** By graph ID: 1 if the base's quads of the graph are outdated. */
+  /** Mask by graph ID: 1 if the base's quads of the graph are outdated. */
   readonly masked: Uint8Array | undefined;
-  /** The other layers. A lookup with matches in one of them uses scans instead. */
+  /** All other layers. A lookup with matches in another layer uses scans instead. */
   readonly others: readonly Layer[];
-  /** Undefined if every graph is readable. */
+  /** Decisions on graphs. `undefined` if every graph is readable. */
   readonly verdicts: GraphDecisions | undefined;
-  /** Maximum length of a range that may be read as a whole, in quads. */
+  /** Maximum length of a range that may be read at once, in quads. */
   readonly most: number;
-  /** For each order, the index at which the last range began. `shortRange` updates it. */
+  /** Index at which the last range began, by order. `shortRange` updates it. */
   readonly near: number[];
 }
 
-/** Returns the base layer if each of its quads is exactly one match in this part of the dataset: there are no copies. */
+/** Returns the base layer if each of its quads is exactly one match in this part of the dataset, without deduplication. */
 export function singleOf(
   layers: readonly Layer[],
   part: DatasetPart,
@@ -56,9 +54,7 @@ export function singleOf(
   return isOnce ? { quads, masked, others: layers.slice(1), near: [], ...limits } : undefined;
 }
 
-/**
- * Returns the range of the base with all matches of some terms, or `undefined` if it is too long, or another layer has matches.
- */
+/** Returns the range of the base with all matches of some terms. `undefined`: it is too long, or another layer has matches. */
 export function shortRange(base: SingleLayer | undefined, ids: Ids): QuadRange | undefined {
   if (!base || ids[graphAt] >= 0) return undefined;
   const range = rangeFor(base.quads, ids, base.near);
@@ -67,7 +63,7 @@ export function shortRange(base: SingleLayer | undefined, ids: Ids): QuadRange |
   return range;
 }
 
-/** Calls `found` for each match in a range of the base, with the window and the offset of the match in it. */
+/** Calls `found` for each match in a range of the base, with the window and the offset of the match in the window. */
 export function eachMatch(
   { quads, masked, verdicts }: SingleLayer,
   { order, from, to }: QuadRange,
@@ -86,7 +82,7 @@ export function eachMatch(
   }
 }
 
-/** Returns true if a layer has quads with the given terms, even outdated ones. */
+/** Returns true if a layer has quads with the given terms, including outdated quads. */
 function hasQuads(layer: Layer, ids: Ids): boolean {
   const own = numbersIn(layer, ids);
   if (!own) return false;
@@ -94,7 +90,7 @@ function hasQuads(layer: Layer, ids: Ids): boolean {
   return from < to;
 }
 
-/** Returns scans for a caller that may read everything. @param gates filters, because FROM may select some graphs */
+/** Returns scans for a caller that may read all graphs. @param gates filters, because FROM may select some graphs */
 export function plainScans(
   { terms, layers }: MemoryView,
   gates: Readonly<Record<DatasetPart, GraphFilter>>,
@@ -148,7 +144,7 @@ export function plainScans(
   };
 }
 
-/** Returns the layer's IDs of the bound terms, or `undefined` if the layer lacks one of them. */
+/** Returns the layer's IDs of the bound terms, or `undefined` if the layer lacks a term. */
 export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   const own: Ids = [-1, -1, -1, -1];
   for (let place = 0; place < 4; place++) {
@@ -176,7 +172,7 @@ export function leapingScan(
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
-/** Range of a layer to scan for some bound terms. */
+/** Range of a layer to scan for bound terms. */
 interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;
@@ -185,7 +181,7 @@ interface Stretch {
   readonly copies: Copies | undefined;
 }
 
-/** Returns one scan per graph if the graphs have less than half of the quads of the whole range, otherwise one scan. */
+/** Returns a scan per graph if the graphs have less than half of the quads of the complete range, otherwise one scan. */
 function ofFew({ layer, ids, whole, verdicts, copies }: Stretch, only: readonly number[]): LayerScan[] {
   const parts = only
     .map((graph) => numberIn(layer, graph))

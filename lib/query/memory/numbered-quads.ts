@@ -18,12 +18,12 @@ export class NumberedQuads {
     return this.terms.textBytes;
   }
 
-  /** @param key GSPO key of a quad @throws TableFullError */
+  /** Adds a quad. @param key GSPO key of the quad @throws TableFullError */
   add(key: string): void {
     const { reader, tokens, ids, terms } = this;
     reader.read(key);
     for (let place = 0; place < 4; place++) {
-      // Successive keys mostly have the same graph and subject: reuse their IDs.
+      // Successive keys mostly have the same graph and subject, whose IDs are reused.
       const token = reader.token(place);
       if (this.count > 0 && token === tokens[place]) continue;
       tokens[place] = token;
@@ -34,7 +34,7 @@ export class NumberedQuads {
     this.count++;
   }
 
-  /** Sorts terms and quads. Quads cannot be added afterwards. @param isShared true to sort into shared memory */
+  /** Sorts terms and quads. No quads can be added afterwards. @param isShared true to allocate the columns in shared memory */
   sort({ isShared = false } = {}): { readonly terms: TermTableData; readonly sorted: SortedQuads } {
     const { data, numbers } = this.terms.share();
     for (const column of this.columns) for (let i = 0; i < this.count; i++) column[i] = numbers[column[i]!]!;

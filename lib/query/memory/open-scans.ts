@@ -1,7 +1,6 @@
 /**
- * Creates scans of the layers for a caller without full read access. The order of matches does not depend on the access path,
- * and
- * few quads of unreadable graphs are read.
+ * Creates scans of the layers for a caller without full read access. The order of matches does not depend on the access path.
+ * Few quads of unreadable graphs are read.
  */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
@@ -24,7 +23,7 @@ import { MergedScan, SortedScan } from './ordered-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Graphs are read one by one, and the matches sorted, if the whole range has at least this many times their quads. */
+/** If the complete range has at least this many times their quads, graphs are read separately, and the matches sorted. */
 const worthSorting = 4;
 const adjacent = { areAdjacent: true, before: [] };
 
@@ -42,10 +41,10 @@ export class OpenScans implements MemoryScans {
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
-  /** For each order, the index at which the last range in the base began. */
+  /** Index at which the last range in the base began, by order. */
   private readonly near: number[] = [];
 
-  /** @param gates of a caller without full read access */
+  /** @param gates graph filters of a caller without full read access */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
     this.terms = view.terms;
     this.layers = view.layers;
@@ -97,7 +96,7 @@ export class OpenScans implements MemoryScans {
     return sampled(this.scansOf(ids, this.parts[name], true), this.parts[name].verdicts, most);
   }
 
-  /** @param isOpenOnly omits ranges with unreadable quads: their count would move samples and so change plans */
+  /** @param isOpenOnly true to omit ranges with unreadable quads, whose count would change samples and therefore plans */
   private scansOf(ids: Ids, part: Part, isOpenOnly = false): readonly LayerScan[] {
     if (this.isShut(ids, part)) return [];
     return this.layers.flatMap((layer) => {
@@ -112,7 +111,7 @@ export class OpenScans implements MemoryScans {
     });
   }
 
-  /** Returns the base layer if each of its quads is one match. Only for short ranges: longer ones use readable intervals. */
+  /** Returns the base layer if each of its quads is one match. Only for short ranges: for long ranges, intervals are faster. */
   private single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
     if (!gate.isExact || gate.ranges?.length === 0) return undefined;
@@ -123,13 +122,13 @@ export class OpenScans implements MemoryScans {
     return this.parts[part].verdicts.ask();
   }
 
-  /** Returns true if no graph is readable, or if the bound graph is not. */
+  /** Returns true if no graph is readable, or the bound graph is not readable. */
   private isShut(ids: Ids, { gate }: Part): boolean {
     return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
 }
 
-/** Range of a layer to scan for some bound terms. */
+/** Range of a layer to scan for bound terms. */
 interface Stretch {
   readonly layer: Layer;
   /** True if the layer is the base. */
@@ -139,9 +138,9 @@ interface Stretch {
 }
 
 /**
- * Returns scans of the readable graphs in a layer, if these have far fewer quads (`worthSorting`) than the whole range of the
- * terms.
- * @param isAnySize true to return the scans for any number of quads, unless the readable graphs are unknown
+ * Returns scans of the readable graphs in a layer. Returns `undefined` unless these graphs have far fewer quads
+ * (`worthSorting`) than the complete range of the terms.
+ * @param isAnySize true to return the scans for any count of quads, unless the readable graphs are unknown
  */
 function slices(
   { layer, isBase, own, whole }: Stretch,
@@ -187,7 +186,7 @@ function partOf(view: MemoryView, gate: GraphFilter): Part {
     intervals,
     verdicts: new GraphDecisions(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
-      // A graph without quads has the ID -1, which would match any graph: remove it.
+      // A graph without quads has the ID -1, which would match any graph, and is removed.
       few ??= gate.few
         ?.filter((graph) => gate.isOpen(graph) === true)
         .map((graph) => terms.idOf(graph))

@@ -1,6 +1,6 @@
 /**
- * Merges and sorts scans for callers without full read access. All matches of a pattern have one order, even if they come from
- * several scans or from ranges with another sort order, so that the order does not reveal the access path.
+ * Merges and sorts scans for callers without full read access. All matches of a pattern have one order, also across scans and
+ * ranges with different sort orders. So the order does not reveal the access path.
  */
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { TermIds } from './term-ids.js';
@@ -15,7 +15,7 @@ export class MergedScan implements MatchScan {
 
   /**
    * @param places positions whose terms the scans are sorted by, the most significant first
-   * @param once true to yield only the first of several matches with the same terms in these positions
+   * @param once true to yield only the first of several matches with the same terms in `places`
    */
   constructor(
     private readonly scans: readonly MatchScan[],
@@ -48,7 +48,7 @@ export class MergedScan implements MatchScan {
     return this.scans[this.current]!.id(place);
   }
 
-  /** Stops the merge. The scans keep their current matches, so that the next call continues here. */
+  /** Stops the merge. The scans keep their current matches, so that the next call resumes the merge. */
   private stop(): number {
     this.current = -1;
     return stopped;
@@ -76,7 +76,7 @@ export class MergedScan implements MatchScan {
   }
 }
 
-/** Sorts the matches of scans over one layer by another order. */
+/** Sorts the matches of scans over one layer in another order. */
 export class SortedScan implements MatchScan {
   /** Terms S, P, O and G of each match, as IDs of the layer. */
   private readonly found: number[] = [];
@@ -135,7 +135,7 @@ export class SortedScan implements MatchScan {
   }
 }
 
-/** Scan that yields one match for each term of a position and skips other matches with that term. */
+/** Scan that yields one match for each term of a position and skips other matches with the same term. */
 export class LeapingScan implements MatchScan {
   private isFirst = true;
 

@@ -11,7 +11,7 @@ export class SegmentQuads implements QuadOrders {
   private readonly orders: readonly OrderReader[];
   private readonly prefix = [0, 0, 0, 0];
 
-  /** Referenced here because the files of the segment are closed when its terms are garbage-collected. */
+  /** Referenced to keep the files open: the files of a segment are closed when its terms are garbage-collected. */
   readonly terms: TermReader;
 
   constructor({ data, terms, orders }: Segment) {

@@ -1,10 +1,10 @@
-/** Quads that are collected in memory and written as a segment: a run of an external sort, or changed graphs. */
+/** Quads that are collected in memory and written as a segment, for a run of an external sort or for changed graphs. */
 import { orderPlaces } from '../segments/quad-pages.js';
 import { type SegmentFacts, type SegmentName, SegmentWriter } from '../segments/segment.js';
 import { NumberedQuads } from './numbered-quads.js';
 
 export class SegmentRun extends NumberedQuads {
-  /** Writes the segment. @throws the file system's error, after removing the file */
+  /** Writes the segment. @throws errors of the file system, after removing the file */
   write(name: string, facts: SegmentFacts): SegmentName {
     const { terms, sorted } = this.sort();
     const [text, offsets] = [new Uint8Array(terms.text), new Uint32Array(terms.offsets)];

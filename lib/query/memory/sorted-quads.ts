@@ -6,24 +6,24 @@
 import { type Columns, gspo, orderPlaces, ospg, posg, spog, type Window } from '../segments/quad-pages.js';
 import { shared } from './term-table.js';
 
-/** Subject, predicate, object and graph as term IDs; -1 if not bound. */
+/** Term IDs of subject, predicate, object and graph. -1: not bound. */
 export type Ids = [number, number, number, number];
 
 /** Quads of term IDs in four sort orders (`orderPlaces`). */
 export interface QuadOrders {
   readonly count: number;
-  /** Greatest term ID. */
+  /** Highest term ID. */
   readonly most: number;
-  /** True if no triple is in two graphs. */
+  /** True if no triple is in several graphs. */
   readonly isUnique: boolean;
   /**
-   * Returns the range of an order in which the terms before the first unbound position equal the bound ones.
-   * @param near index near which the range probably starts: successive lookups of a join are mostly close to each other
+   * Returns the range of an order in which the terms before the first unbound position equal the bound terms.
+   * @param near index near which the range probably starts, since successive lookups of a join are mostly close to each other
    */
   range(order: number, ids: Ids, near?: number): QuadRange;
-  /** Returns the quads from index `at` up to at most `to`. The window may end earlier, for example at the end of a page. */
+  /** Returns quads from index `at` up to at most `to`. The window may end earlier, for example at the end of a page. */
   window(order: number, at: number, to: number): Window;
-  /** Returns the index of the first quad after `at`, at most `to`, that differs up to this position of the order. */
+  /** Returns the index of the first quad after `at`, at most `to`, that differs up to the position `place` of the order. */
   after(order: number, at: number, { place, to }: { readonly place: number; readonly to: number }): number;
   /** Returns the index in GSPO of the first quad whose graph ID is at least `graph`. */
   firstOf(graph: number): number;
@@ -36,7 +36,7 @@ export interface SortedQuadsData {
   readonly isUnique: boolean;
 }
 
-/** Quads in memory. Each order is sorted at its first use, because the query of an update needs only one or two orders. */
+/** Quads in memory. Each order is sorted at its first use, because the query of an update needs only one or two. */
 export class SortedQuads implements QuadOrders {
   readonly count: number;
   readonly most: number;
@@ -105,7 +105,7 @@ export const sharedQuads = ({ columns, ...quads }: SortedQuadsData): SortedQuads
 /**
  * Sorts quads.
  * @param source columns S, P, O and G, of which the first `count` rows are used; they must not change afterwards
- * @param options `most` is the greatest term ID. `isShared` allocates the columns in shared memory
+ * @param options `most` is the highest term ID. `isShared` allocates the columns in shared memory
  */
 export const sortQuads = (
   source: readonly Uint32Array[],
@@ -125,7 +125,7 @@ export const sortQuads = (
     }) as never;
   });
 
-/** Minimum number of quads for a radix sort. For fewer quads, its counters cost more than comparisons. */
+/** Minimum count of quads for a radix sort. For fewer quads, its counters cost more than comparisons. */
 const fewQuads = 100;
 
 function compared(source: readonly Uint32Array[], places: readonly number[], count: number): ArrayLike<number> {
@@ -177,7 +177,7 @@ function hasOneCopyOfEach([subjects, predicates, objects]: Columns): boolean {
   return true;
 }
 
-/** Range of an order, from index `from` up to `to`, in which the first terms equal the bound ones. */
+/** Range of an order, from index `from` up to `to`, in which the first terms equal the bound terms. */
 export interface QuadRange {
   readonly order: number;
   readonly from: number;
@@ -186,7 +186,10 @@ export interface QuadRange {
   readonly rest: number;
 }
 
-/** Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two, the shorter range is used. */
+/**
+ * Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two orders, the shorter range is
+ * used.
+ */
 const ordersFor: readonly (readonly number[])[] = [
   [spog],
   [spog],
@@ -206,7 +209,7 @@ const ordersFor: readonly (readonly number[])[] = [
   [gspo],
 ];
 
-/** Returns the shortest range with all matches. @param near for each order, start of the last range; it is updated */
+/** Returns the shortest range with all matches. @param near start of the last range by order, which is updated */
 export function rangeFor(quads: QuadOrders, ids: Ids, near?: number[]): QuadRange {
   const mask = (ids[0] >= 0 ? 1 : 0) | (ids[1] >= 0 ? 2 : 0) | (ids[2] >= 0 ? 4 : 0) | (ids[3] >= 0 ? 8 : 0);
   const [order, other] = ordersFor[mask]!;
@@ -252,7 +255,7 @@ function boundNear(by: Uint32Array, id: number, near: number): number {
   return lowerBound(by, id, { from: low, to: high });
 }
 
-/** Returns the index of the first ID greater than `id`. Uses galloping search, because the index is mostly close to `from`. */
+/** Returns the index of the first ID greater than `id`, by galloping search: the index is mostly close to `from`. */
 function upperBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   let [low, step] = [from, 1];
   while (low + step <= to && by[low + step - 1]! <= id) {

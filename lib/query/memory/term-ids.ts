@@ -1,7 +1,6 @@
 /**
- * Maps terms to IDs. The first IDs are those of the base, which all threads share. They are followed by IDs that only this
- * thread
- * uses, for terms that it has read in changed graphs. `compare` compares texts, so that the order is the same in all threads.
+ * Maps terms to IDs. The first IDs belong to the terms of the base, which all threads share. Higher IDs belong to terms that
+ * only this thread has read, in changed graphs. `compare` compares texts, so that the order is the same in all threads.
  */
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
@@ -28,7 +27,7 @@ export const noTerms: BaseTerms = {
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
-  /** For each term outside of the base: count of base terms that sort before it. Undefined until needed. */
+  /** For each term outside of the base, count of base terms that sort before it. `undefined` until needed. */
   private readonly places: number[] = [];
 
   constructor(private readonly base: BaseTerms) {
@@ -68,7 +67,7 @@ export class TermIds {
     return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
   }
 
-  /** Returns the count of base terms that sort before a string. This is also the ID of the first term that does not. */
+  /** Returns the count of base terms that sort before a string. It equals the ID of the first term at or after the string. */
   baseBelow(text: string): number {
     return this.base.placeOf(text);
   }
@@ -85,7 +84,7 @@ export class TermIds {
     return merged;
   }
 
-  /** Returns a sort key: odd for a term of the base; for another term even, between the keys of its neighbors in the base. */
+  /** Returns a sort key. It is odd for a term of the base. For another term, it is even and between its neighbors' keys. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
     const place = this.places[id - this.first] ?? this.base.placeOf(this.own.termKey(id - this.first));

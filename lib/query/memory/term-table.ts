@@ -1,52 +1,51 @@
 /**
- * Assigns IDs to terms. Their texts are in one buffer, with a hash table. A finished table is in shared memory, so that all
- * threads
- * use one copy, and its IDs have the order of the texts.
+ * Assigns IDs to terms. The texts are in one buffer, with a hash table. A finished table is in shared memory, so that all
+ * threads use one copy, and its IDs have the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
 import { affordable } from '../../tools/threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 
-/** Finished table, as sent between threads. */
+/** Finished table, for messages between threads. */
 export interface TermTableData {
   readonly count: number;
   /** UTF-8 texts of the terms, concatenated in byte order. */
   readonly text: SharedArrayBuffer;
-  /** Start offset of each term, and the end offset of the last one (Uint32). */
+  /** Start offset of each term, and the end offset of the last term (Uint32). */
   readonly offsets: SharedArrayBuffer;
   readonly hashes: SharedArrayBuffer;
-  /** Hash table: a term's ID plus one, or 0 for an empty slot. Its length is a power of two. */
+  /** Hash table. A slot has the ID of a term plus one, or 0 if empty. The length is a power of two. */
   readonly slots: SharedArrayBuffer;
   readonly seed: number;
 }
 
-/** Maximum number of slots in the cache of decoded terms. The low bits of the ID determine the slot. */
+/** Maximum count of slots in the cache of decoded terms. The low bits of the ID determine the slot. */
 const keptTerms = 1 << 17;
 const longestKept = 256;
-/** Maximum characters in the cache. Beyond it, the cache is emptied. */
+/** Maximum length of cached texts, in characters. Above it, the cache is emptied. */
 const maxKept = affordable(8 << 20);
 const maxText = 2 ** 32 - 1;
 
-/** Random, so that a client cannot choose terms with colliding hashes. */
+/** Random seed, so that a client cannot choose terms with colliding hashes. */
 const seedOfThread = randomBytes(4).readUInt32LE();
 
-/** Thrown if the table cannot store another term, because there are too many terms or their texts are too long. */
+/** Error if the table cannot store another term, because there are too many terms or their texts are too long. */
 export class TableFullError extends Error {}
 
 export class TermTable {
   private text: Buffer = Buffer.allocUnsafe(1024);
-  // One allocation, because the tables of most updates are small.
+  // Slots and hashes have one allocation, because the tables of most updates are small.
   private slots: Uint32Array = new Uint32Array(257).subarray(0, 128);
   private hashes: Uint32Array = new Uint32Array(this.slots.buffer, 4 * 128, 64);
   private offsets: Uint32Array = new Uint32Array(this.slots.buffer, 4 * 192, 65);
   private seed = seedOfThread;
   private count = 0;
-  /** Cache of decoded terms. Allocated at its first use, because the tables of most updates have few terms. */
+  /** IDs of cached decoded terms. Allocated at the first use, because the tables of most updates have few terms. */
   private keptIds = new Int32Array(0);
   private kept: TermKey[] = [];
   private keptLength = 0;
 
-  /** Opens a finished table. It is read-only. */
+  /** Opens a finished table, which is read-only. */
   static from({ count, text, offsets, hashes, slots, seed }: TermTableData): TermTable {
     const table = new TermTable();
     table.text = Buffer.from(text);
@@ -65,7 +64,7 @@ export class TermTable {
     return this.offsets[this.count]!;
   }
 
-  /** Copies the table to shared memory, with IDs in the order of the texts. `numbers` has the new ID for each old one. */
+  /** Copies the table to shared memory, with IDs in the order of the texts. `numbers` has the new ID for each old ID. */
   share(): { readonly data: TermTableData; readonly numbers: Uint32Array } {
     const { count, seed } = this;
     const order = this.sorted(new Uint32Array(count).map((_, number) => number));
@@ -96,7 +95,7 @@ export class TermTable {
     }
   }
 
-  /** @throws TableFullError */
+  /** Adds a term if it is new, and returns its ID. @throws TableFullError */
   add(token: TermKey): number {
     const known = this.idOf(token);
     if (known >= 0) return known;
@@ -167,7 +166,7 @@ export class TermTable {
     if (this.keptIds[at] === id) return this.kept[at] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
-    // If the text has as many bytes as the token has characters, the token is ASCII, or the texts differ.
+    // If text and term key have the same length, the term key is ASCII, or the texts differ.
     if (length !== token.length)
       return length > token.length && this.text.toString('utf8', from, from + length) === token;
     for (let i = 0; i < length; i++) {
@@ -186,7 +185,7 @@ export class TermTable {
 
   private widen(): void {
     this.slots = new Uint32Array(this.slots.length * 2);
-    // Empty the cache. Its next use allocates slots for the new size of the table.
+    // The cache is emptied. Its next use allocates slots for the new size of the table.
     [this.keptIds, this.kept, this.keptLength] = [new Int32Array(0), [], 0];
     for (let id = 0; id < this.count; id++) this.place(id, this.hashes[id]!);
   }
@@ -214,7 +213,7 @@ export function longer(from: Uint32Array, length: number): Uint32Array<ArrayBuff
   return to;
 }
 
-/** Copies data to shared memory, unless it is shared already. */
+/** Copies data to shared memory, unless the data are already shared. */
 export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
   if (from.buffer instanceof SharedArrayBuffer) return from.buffer;
   const buffer = new SharedArrayBuffer(from.byteLength);
@@ -228,7 +227,7 @@ interface Texts {
   readonly offsets: Uint32Array;
 }
 
-/** Below this count of texts, insertion sort is used. */
+/** Count of texts below which insertion sort is used. */
 const few = 8;
 
 /** Sorts IDs by the bytes of their texts: a three-way radix quicksort by the first byte, then by the second, and so on. */
@@ -248,11 +247,11 @@ class TextSorter {
       }
       const pivot = this.middleOf(from, to, at);
       const [less, greater] = this.split(from, to, { pivot, at });
-      // The loop continues with the longest of the three parts. So the recursion depth is at most the logarithm (base 2) of the
-      // text count.
+      // The loop continues with the longest of the three ranges. So the recursion depth is at most the binary logarithm of the
+      // count of texts.
       const parts: readonly (readonly [number, number, number])[] = [
         [from, less, at],
-        // Texts that end here are equal.
+        // Equal texts need no further sorting.
         [less, pivot === 0 ? less : greater, at + 1],
         [greater, to, at],
       ];
@@ -265,7 +264,7 @@ class TextSorter {
     }
   }
 
-  /** Partitions a range by the byte `at`: less than the pivot, equal, greater. Returns the bounds of the equal part. */
+  /** Partitions a range by the byte `at`: less than the pivot, equal, greater. Returns the bounds of the equal range. */
   private split(from: number, to: number, { pivot, at }: { pivot: number; at: number }): [number, number] {
     const { order } = this;
     let [less, next, greater] = [from, from, to - 1];
@@ -278,7 +277,7 @@ class TextSorter {
     return [less, greater + 1];
   }
 
-  /** Returns the byte of a text at a position, plus one; 0 after the end of the text. */
+  /** Returns the byte of a text at a position, plus one. 0 after the end of the text. */
   private byteOf(number: number, at: number): number {
     const { text, offsets } = this.texts;
     const place = offsets[number]! + at;

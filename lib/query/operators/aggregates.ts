@@ -1,6 +1,6 @@
 /**
- * Aggregates over the rows of a group (SPARQL 1.1 18.5.1). An error or an unbound variable leaves the result unbound. COUNT and
- * SAMPLE skip errors.
+ * Aggregates over the rows of a group (SPARQL 1.1 18.5.1). After an error or an unbound variable, the result is unbound. COUNT
+ * and SAMPLE skip errors.
  */
 
 import { LwsError } from '../../tools/errors.js';
@@ -11,13 +11,13 @@ import { maxCharacters, numberValue, textValue, tooLong, toToken, type Value } f
 import type { Aggregate, Row, Slot } from '../plan/plan.js';
 
 export interface Accumulator {
-  /** Adds a row to the group. @param times count of equal rows that it stands for (default: 1) */
+  /** Adds a row to the group. @param times count of equal rows (default: 1) */
   add(row: Row, times?: number): void;
   result(): TermKey | undefined;
 }
 
 interface Fold {
-  /** Adds a value. @param times count of equal values that it stands for */
+  /** Adds a value. @param times count of equal values */
   take(value: Value, times: number): void;
   result(): Value | undefined;
 }
@@ -56,14 +56,14 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
   group_concat: ({ separator }) => texts(separator),
 };
 
-/** @throws LwsError `query-limit` for a count that a double cannot represent exactly. Weights make such counts possible */
+/** @throws LwsError `query-limit` for a count that a double cannot represent exactly, which weights make possible */
 export function countValue(count: number): Value {
   if (Number.isSafeInteger(count)) return numberValue(count, 'integer');
   throw new LwsError('query-limit', `The query counts more than ${Number.MAX_SAFE_INTEGER} rows. The limit is fixed.`);
 }
 
 function sum(): Fold {
-  // While all values are integers, the sum is a number, because creating a `Value` for each sum is slower.
+  // While all values are integers, the sum is a JavaScript number: creating a `Value` for each sum is slower.
   let whole: number | undefined = 0;
   let total: Value | undefined;
   return {
@@ -100,7 +100,7 @@ function texts(separator: string): Fold {
   return {
     take({ kind, text: next }, times) {
       if (kind === 'blank') isBroken = true;
-      // If value and separator are empty, repeating the value changes nothing.
+      // If value and separator are empty, the value is added only once, since repeating it changes nothing.
       for (let left = next + separator === '' ? 1 : times; left > 0; left--) {
         text = text === undefined ? next : text + separator + next;
         if (text.length > maxCharacters) throw tooLong();

@@ -1,4 +1,4 @@
-/** Returns the distinct terms of one position. Leaps from one term to the next, instead of reading all keys of each term. */
+/** Returns the distinct terms of one position. Skips from one term to the next, instead of reading all keys of each term. */
 import { addNew } from '../../tools/collections.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import type { Terms } from '../access/key-reader.js';
@@ -7,7 +7,7 @@ import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/p
 import { type Execution, emptyRow } from './execution.js';
 import { constants } from './pattern-access.js';
 
-/** Yields the distinct terms in blocks. There must be an index for `QuadMatches.distinct` of the position. */
+/** Yields the distinct terms in blocks. Requires an index for `QuadMatches.distinct` of the position. */
 export async function* distinctTerms(
   { matches }: Execution,
   bound: Terms,
@@ -21,7 +21,7 @@ export async function* distinctTerms(
   }
 }
 
-/** Returns the rows of a DISTINCT of one variable of a pattern, or `undefined` if no index allows leaps over its position. */
+/** Returns the rows of a DISTINCT of one variable of a pattern, or `undefined` if no index can skip to the next term. */
 export function distinctTermsOf(execution: Execution, { input, slots }: DistinctPlan): Blocks | undefined {
   const pattern = onlyPattern(input);
   if (!pattern) return undefined;
@@ -42,6 +42,6 @@ export function distinctTermsOf(execution: Execution, { input, slots }: Distinct
   return rows();
 }
 
-/** True for predicates and graphs of all quads, and predicates of a subject: IRIs, which `distinct` compares as strings. */
+/** True for predicates and graphs of all quads, and predicates of a subject. `distinct` compares these IRIs as strings. */
 const canLeap = (bound: Terms, place: number): boolean =>
   place === 0 || place === 2 ? false : bound.every((token, at) => token === undefined || (at === 0 && place === 1));

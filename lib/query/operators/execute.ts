@@ -1,4 +1,4 @@
-/** Executes plans as blocks of rows. A plan is joined with its input rows; without input, with one empty row. */
+/** Executes plans as blocks of rows. A plan is joined with its input rows. Without input, it is joined with one empty row. */
 
 import { toToken } from '../expressions/values.js';
 import { makeJoin } from '../plan/compile-join.js';
@@ -80,11 +80,11 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
 const groups = (execution: Execution, plan: GroupPlan, first?: FirstGroups): Blocks =>
   grouped(execution, plan, { run: (part, input) => execute(execution, part, input), first });
 
-/** Executes the input of an ORDER BY. Of groups that are ordered by an aggregate with a LIMIT, returns only the first. */
+/** Executes the input of an ORDER BY. If groups are ordered by an aggregate with a LIMIT, returns only the first groups. */
 function orderedInput(execution: Execution, { input, keys, most }: OrderPlan): Blocks {
   const [key] = keys;
   let [group, slot] = [input, key!.variable];
-  // The plan copies results of aggregates to variables of the query: find the slot that the aggregate writes.
+  // The plan copies results of aggregates to variables of the query. This loop finds the slot that the aggregate writes.
   while (group.kind === 'extend') {
     if (group.slot === slot) slot = group.expression.variable;
     group = group.input;
@@ -120,7 +120,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     bind(part.certain);
   }
   const items = [...plan.patterns, ...others];
-  // Slots that are bound in the rows joined so far, including input rows.
+  // Slots that are bound in all rows joined so far, including input rows.
   const known = new Set(bound);
   let some: readonly Row[] = [];
   const addSlots = (row: Row | undefined): void =>
@@ -164,7 +164,7 @@ function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): B
   return execution.observer ? execution.observer.watched(pattern, rows) : rows;
 }
 
-/** Joins the rows with a part that runs alone, because it shares variables with the rows only within its triple terms. */
+/** Joins the rows with a part that is executed separately: they share variables only within triple terms of the part. */
 function joinedAlone(execution: Execution, rows: Blocks, item: Pattern | Plan, triples: readonly TripleTerm[]): Blocks {
   const alone = recall(execution, { part: item, as: 'alone' }, () =>
     makeJoin({ ...('places' in item ? { patterns: [item] } : { parts: [item] }), triples }),
@@ -181,7 +181,7 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** Reads the first block. Returns its rows, and an iterable of all blocks including this one. */
+/** Reads the first block. Returns its rows, and an iterable of all blocks including the first. */
 async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -224,13 +224,13 @@ async function* values({ assertTime }: Execution, plan: ValuesPlan, input: Block
 
 async function* union(execution: Execution, plan: UnionPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
   if (!input) for (const part of plan.inputs) yield* execute(execution, part);
-  // Copy the rows for each branch, because later operators modify rows.
+  // Rows are copied for each branch, because later operators modify rows.
   else
     for await (const rows of input)
       for (const part of plan.inputs) yield* execute(execution, part, oneBlock(rows.map((row) => row.slice())));
 }
 
-/** Yields the rows extended by BIND. For a bound variable, such as that of an enclosing GRAPH, the terms must be equal. */
+/** Yields the rows extended by BIND. If the variable is bound, for example by an enclosing GRAPH, the terms must be equal. */
 async function* extended(execution: Execution, { slot, expression }: ExtendPlan, input: Blocks): AsyncGenerator<Row[]> {
   for await (const rows of input) {
     execution.assertTime();

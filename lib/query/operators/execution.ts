@@ -1,4 +1,4 @@
-/** Caches of one execution: values by node of the plan and by role (`Remembered`). */
+/** State of one execution, with caches of values by node of the plan and by role (`Remembered`). */
 
 import { LwsError } from '../../tools/errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
@@ -20,40 +20,40 @@ export interface Observer {
 
 export interface Execution {
   readonly matches: QuadMatches;
-  /** Named graphs without quads. Undefined: there are none. */
+  /** Named graphs without quads. `undefined` if there are none. */
   readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
   /** Caches of operators, valid for all blocks of one execution. */
   readonly memory: Memory;
-  /** Caches that an EXISTS shares between the rows for which it runs separately. */
+  /** Caches shared by the separate executions of an EXISTS for each row. */
   readonly lasting: Memory;
-  /** Join orders, which later executions of the same plan over the same readable quads reuse. */
+  /** Cached join orders, which later executions of the same plan over the same readable quads reuse. */
   readonly statistics: Memory;
-  /** Counts of matches by pattern, which all later executions over the same readable quads reuse. */
+  /** Cached counts of matches by pattern, which all later executions over the same readable quads reuse. */
   readonly counts: Map<string, PatternCounts>;
   readonly assertTime: AssertTime;
-  /** Minimum number of matches for which plans run over term IDs. */
+  /** Minimum count of matches for which plans run over term IDs. */
   readonly numbersFrom: number;
-  /** True if the consumer needs only a few rows, so that the first ones should arrive soon. */
+  /** True if the consumer needs only a few rows, so that the first rows should arrive soon. */
   readonly isHasty: boolean;
-  /** Remaining string budget of the query. */
+  /** Remaining string budget of the query, in characters. */
   readonly texts: { left: number };
-  /** Row for which an EXISTS is evaluated. Its terms replace the variables. */
+  /** Row for which an EXISTS is evaluated. The terms of the row replace variables. */
   readonly outer?: Row;
-  /** Records statistics of operators. Undefined if none are needed. */
+  /** Records statistics of operators. `undefined` if no statistics are needed. */
   readonly observer?: Observer | undefined;
   /** Sends a request to another endpoint. */
   readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
-/** Approximate number of rows of a block. */
+/** Approximate count of rows in a block. */
 export const blockLength = 2048;
 
 /** Returns the initial input row of plans: empty, or the row of an EXISTS. */
 export const emptyRow = ({ width, outer }: Execution): Row =>
   outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
 
-/** Minimum length of strings that are charged to the string budget, and budget of a query (`maxOfTexts`), in characters. */
+/** Minimum length of a string that is charged to the string budget, and budget of a query (`maxOfTexts`), in characters. */
 const longText = 4096;
 export const maxOfTexts = 64 << 20;
 
@@ -77,7 +77,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** Cache key: a node of the plan and the role of the value. A property path, for example, has steps and rows. */
+/** Cache key: a node of the plan and the role of the value. For example, a property path has cached steps and rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
   readonly as:
@@ -96,11 +96,11 @@ export interface Remembered {
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);
 
-/** Like `recall`, but shared with the other rows of an EXISTS: for results that do not depend on substituted variables. */
+/** Like `recall`, but shared by all executions of an EXISTS: for results that do not depend on substituted variables. */
 export const recallLasting = <T>({ lasting }: Execution, what: Remembered, make: () => T): T =>
   recalled(lasting, what, make);
 
-/** Like `recall`, but shared with later executions of the plan: only for values that change the cost, never the result. */
+/** Like `recall`, but shared with later executions of the plan: for values that change the cost, never the result. */
 export const recallStatistics = <T>({ statistics }: Execution, what: Remembered, make: () => T): T =>
   recalled(statistics, what, make);
 
@@ -113,7 +113,7 @@ function recalled<T>(memory: Memory, { part, as }: Remembered, make: () => T): T
 
 export const holdsFor = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
 
-/** Regroups rows into blocks of this approximate size, for operators with a cost per block. */
+/** Regroups rows into larger blocks, for operators with a cost per block. @param most approximate count of rows in a block */
 export async function* gathered(input: Blocks, most: number): AsyncGenerator<Row[]> {
   let rows: Row[] = [];
   for await (const block of input) {

@@ -1,4 +1,4 @@
-/** Executes OPTIONAL, and tests rows for a match: EXISTS and MINUS, and EXISTS in expressions, by marks in the rows. */
+/** Executes OPTIONAL, EXISTS and MINUS. For EXISTS in expressions, marks the rows that have a match. */
 import { joinTokens } from '../access/terms.js';
 import {
   type Blocks,
@@ -16,7 +16,7 @@ import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, re
 import { havePartners } from './hash-join.js';
 import { forService } from './join-service.js';
 
-/** Executes a plan with input rows, or without. */
+/** Function that executes a plan, with or without input rows. */
 type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
 
 /** Context of a test: the execution, and the function that executes plans. */
@@ -25,7 +25,7 @@ interface Asker {
   readonly run: Run;
 }
 
-/** Returns the left rows in large blocks, because the right side is executed again for each block. */
+/** Returns the left rows in large blocks, because the right plan is executed again for each block. */
 const leftRows = (execution: Execution, plan: Plan, run: Run): Blocks =>
   gathered(run(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
 
@@ -85,7 +85,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   execution.assertTime();
   const { right, conditions, way, minus, scope, shared } = existence;
   if (way === 'each') return partneredEach(asker, existence, rows);
-  // A variable that the outer row binds is replaced by its term, so it does not count as a shared variable of MINUS.
+  // If the outer row binds a variable, its term replaces the variable, which is then no shared variable of MINUS.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const isShared = (slot: Slot): boolean => slot !== scope && execution.outer?.[slot] === undefined;
   const counts = isLoose ? shared.filter(isShared) : undefined;
@@ -103,10 +103,10 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   return found;
 }
 
-/** Maximum number of cached results. */
+/** Maximum count of cached results. */
 const maxAnswers = 100_000;
 
-/** Tests rows by executing the right side with a row's terms in place of variables, once for all rows with equal terms. */
+/** Tests rows by executing the right plan with the terms of a row in place of variables, once for all rows with equal terms. */
 async function partneredEach(
   { execution, run }: Asker,
   existence: Existence,
@@ -116,7 +116,7 @@ async function partneredEach(
   const found: boolean[] = [];
   for (const row of rows) {
     execution.assertTime();
-    // Variables of an outer EXISTS are substituted here too (SPARQL 1.1 18.6, substitute).
+    // Variables of an outer EXISTS are substituted, too (SPARQL 1.1 18.6, substitute).
     const outer = emptyRow(execution);
     for (const slot of existence.shared) outer[slot] = row[slot];
     const key = joinTokens(outer, existence.mentioned);

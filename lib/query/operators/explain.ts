@@ -1,4 +1,4 @@
-/** Explains a plan as a tree of operators with arguments, estimated rows, and actual rows if it has run. Does not run it. */
+/** Explains a plan as a tree of operators with arguments, estimated rows, and actual rows if it was run before. */
 import type { BlankNode, Literal, NamedNode } from '@rdfjs/types';
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { getOrMake } from '../../tools/collections.js';
@@ -10,14 +10,14 @@ import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
 import { addDerived } from './triple-terms.js';
 
-/** Operator of a plan. Counts include readable quads only. */
+/** Operator of a plan, with its statistics. Counts include readable quads only. */
 export interface ExplainedPart {
   readonly operator: string;
   /** Arguments as text: a pattern, variables or counts. */
   readonly about?: string;
-  /** Estimated number of matches. */
+  /** Estimated count of matches. */
   readonly estimate?: number;
-  /** Count of returned rows, and time that consumers have waited for them, including the time of inputs. */
+  /** Count of returned rows, and time that consumers have waited for the rows, including the time of inputs. */
   readonly rows?: number;
   readonly milliseconds?: number;
   readonly parts?: readonly ExplainedPart[];
@@ -28,7 +28,7 @@ type Part = Plan | Pattern;
 /** Statistics of operators, recorded while a plan runs. */
 export class Observed implements Observer {
   private readonly parts = new Map<Part, { rows: number; milliseconds: number }>();
-  /** Parts of joins, in the order of execution. */
+  /** Parts of each join, in the order of execution. */
   private readonly orders = new Map<Part, Part[]>();
 
   constructor(readonly isRun: boolean) {}
@@ -46,7 +46,7 @@ export class Observed implements Observer {
     return this.parts.get(part);
   }
 
-  /** Yields the blocks unchanged. Records their rows and the time until each. */
+  /** Yields the blocks unchanged. Records the count of rows and the time until each block. */
   async *watched<T extends { readonly length: number }>(part: Part, blocks: AsyncIterable<T>): AsyncGenerator<T> {
     const own = getOrMake(this.parts, part, () => ({ rows: 0, milliseconds: 0 }));
     const iterator = blocks[Symbol.asyncIterator]();

@@ -23,7 +23,7 @@ export async function* graphTriples(execution: Execution, form: GraphForm, rows:
   }
 }
 
-/** Returns true if a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
+/** Returns true if a triple can be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
 export function isStorable(triple: TripleKeys): boolean {
   for (const token of triple) if (isIri(token)) assertIriLength(token);
   const [, , object] = triple;
@@ -33,7 +33,7 @@ export function isStorable(triple: TripleKeys): boolean {
   return isAllowed(triple) && !needLanguages.has(datatype ?? '');
 }
 
-/** Returns the triples of a template for a row, without those that have unbound variables. They may be invalid RDF. */
+/** Returns the triples of a template for a row. Triples with unbound variables are omitted. The result may be invalid RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
   const termOf = (place: TemplatePlace): TermKey | undefined => {
     if ('slot' in place) return row[place.slot];
@@ -52,13 +52,13 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
   });
 }
 
-/** Yields the triples of CONSTRUCT. Labels of new blank nodes begin with a letter that no label of the storage has. */
+/** Yields the triples of CONSTRUCT. Labels of new blank nodes begin with a letter that no label in the storage begins with. */
 async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   let count = 0;
   for await (const block of rows)
     yield block.flatMap((row) => {
       count++;
-      // SPARQL 1.1 16.2: illegal constructs are omitted.
+      // SPARQL 1.1 16.2: invalid triples are omitted.
       return instances(template, row, (label) => `c${count}${label}`).filter(isAllowed);
     });
 }
@@ -67,8 +67,8 @@ const blankToken = (label: string): TermKey => termKey({ termType: 'BlankNode', 
 const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
 /**
- * Yields the concise bounded description: triples with the resources as subject, followed through blank nodes, also within
- * triple terms, because clients cannot query blank nodes separately.
+ * Yields the concise bounded description: triples with the resources as subject, followed through blank nodes. Blank nodes in
+ * triple terms are followed, too, because clients cannot query them separately.
  */
 async function* described(
   { matches }: Execution,

@@ -1,4 +1,4 @@
-/** Groups rows. Keeps one row per group in memory, not the input rows. */
+/** Groups rows. Only one row per group is kept in memory, not the input rows. */
 
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';
@@ -25,7 +25,7 @@ interface Group {
 
 interface GroupInput {
   readonly run: RunRows;
-  /** The first groups of an order, if only these are needed. Undefined: all. */
+  /** The first groups of an order, if only the first groups are needed. `undefined`: all groups. */
   readonly first: FirstGroups | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: Gro
   yield* results(plan, groups.values());
 }
 
-/** Yields graphs that may have no rows but have a group: empty ones if the pattern matches every triple, otherwise all. */
+/** Yields graphs that have a group even without rows: empty graphs if the pattern matches every triple, otherwise all. */
 function graphsLeft(execution: Execution, { input }: GroupPlan, slot: Slot): AsyncIterable<readonly TermKey[]> {
   const { outer } = execution;
   const pattern = outer ? undefined : onlyPattern(input);
@@ -95,7 +95,7 @@ function* results({ aggregates }: GroupPlan, groups: Iterable<Group>): Generator
 const isCountOfRows = ({ name, expression, isDistinct }: Aggregate): boolean =>
   name === 'count' && !expression && !isDistinct;
 
-/** Returns the count of a pattern's matches without creating rows. */
+/** Yields a row with the count of a pattern's matches, without creating rows for the matches. */
 async function* counted(execution: Execution, plan: GroupPlan, pattern: Pattern): AsyncGenerator<Row[]> {
   const count = toToken(numberValue(await execution.matches.count(constants(pattern), pattern.part), 'integer'));
   const row = emptyRow(execution);

@@ -40,22 +40,22 @@ export async function* hashJoin(
 
 export interface Partners {
   readonly right: Plan;
-  /** Executes the plan. */
+  /** Executes the right plan. */
   readonly run: () => Blocks;
-  /** For MINUS: slots of which at least one must be bound in both rows. Undefined: no restriction. */
+  /** For MINUS: slots of which at least one must be bound in both rows. `undefined`: no restriction. */
   readonly counts: readonly Slot[] | undefined;
   /** Slots that determine the result for a row. */
   readonly shared: readonly Slot[];
-  /** Conditions on a row and its match. */
+  /** Conditions on a left row and its match. */
   readonly conditions: readonly Expression[];
 }
 
 /** Count of row comparisons between two checks of the time limit. */
 const maxCompared = 4096;
-/** Maximum number of right rows to test conditions on. With more, running the plan for each row finds a match sooner. */
+/** Maximum count of right rows on which conditions are tested. Above it, running the plan for each row finds a match sooner. */
 const maxHeld = 1 << 16;
 
-/** Returns for each row whether it has a match; `undefined` if the plan has too many rows to test conditions on them. */
+/** Returns for each row whether it has a match, or `undefined` if the plan has too many rows to test conditions. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
@@ -74,7 +74,7 @@ export async function havePartners(
   };
   const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
   if (!isLimited) return rows.map(hasPartner);
-  // Cache results by the slots that determine them, because conditions may be evaluated for many pairs.
+  // Results are cached by the slots that determine them, because conditions may be evaluated for many pairs of rows.
   const answers = new Map<string, boolean>();
   return rows.map((row) => {
     const key = joinTokens(row, shared);
@@ -84,7 +84,7 @@ export async function havePartners(
   });
 }
 
-/** Returns functions that load the result of a plan once, and find the rows that may be compatible with a row. */
+/** Returns functions that load the result of a plan once, and find the result rows that may be compatible with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
     rows: undefined,
@@ -93,7 +93,7 @@ function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   }));
   const certain = [...plan.certain];
   return {
-    /** Executes the plan at the first call. Returns false if it returns more than `most` rows. */
+    /** Executes the plan at the first call. Returns false if the plan returns more than `most` rows. */
     async load(most = Number.POSITIVE_INFINITY): Promise<boolean> {
       if (tables.rows || tables.isTooMuch) return !tables.isTooMuch;
       const rows: Row[] = [];

@@ -1,6 +1,6 @@
 /**
- * Orders the parts of a join by the estimated number of rows read and produced, from the matches of a pattern per term of each
- * variable. Actual rows correct the estimates. Wrong estimates cost time but never change the result.
+ * Orders the parts of a join by the estimated count of rows read and produced. Estimates are based on the matches of a pattern
+ * per term of each variable, and are corrected by actual rows. Wrong estimates cost time but never change the result.
  */
 
 import type { Expression, Pattern, Plan, Row, Slot, TripleTerm } from '../plan/plan.js';
@@ -14,9 +14,9 @@ type Item = Pattern | Plan;
 export interface Before {
   /** Slots that are bound in the input rows. */
   readonly bound: ReadonlySet<Slot>;
-  /** Count of input rows, or the minimum if there may be more. */
+  /** Count of input rows, or the minimum count if more may follow. */
   readonly rows: number;
-  /** Filters that are not evaluated yet (default: none). */
+  /** Filters that are not yet evaluated (default: none). */
   readonly filters?: readonly Expression[];
   /** Triple terms of the parts (default: none). */
   readonly triples?: readonly TripleTerm[];
@@ -24,33 +24,33 @@ export interface Before {
 
 interface Candidate {
   readonly item: Item;
-  /** Approximate number of rows of the part alone. */
+  /** Approximate count of rows of the part alone. */
   readonly rows: number;
   readonly slots: ReadonlySet<Slot>;
-  /** Approximate number of rows per term of a slot. */
+  /** Approximate count of rows per term of a slot. */
   readonly fanOut: ReadonlyMap<Slot, number>;
-  /** Ratio of actual to estimated rows, from a sample; 1 without one. */
+  /** Ratio of actual to estimated rows, from a sample. 1 without a sample. */
   readonly factor: number;
   /** Share of the part's rows that pass the filters on its variables. */
   readonly selectivity: number;
-  /** Triple terms of the part. Bound variables within them reduce its rows, but allow no lookup. */
+  /** Triple terms of the part. Bound variables within triple terms reduce the rows, but allow no lookup. */
   readonly triples: readonly TripleTerm[];
 }
 
-/** Maximum number of parts for which all orders are compared. With more, the cheapest next part is chosen each time. */
+/** Maximum count of parts for which all orders are compared. Above it, the cheapest next part is chosen each time. */
 const maxWhole = 10;
-/** Maximum number of cached orders of a join. */
+/** Maximum count of cached orders of a join. */
 const maxOrders = 64;
 /** Minimum estimated cost, in keys read, for which data are sampled. */
 const worthSampling = 2000;
 /** Ratio of actual to estimated rows above which the order is computed again. */
 const tolerance = 4;
-/** Count of rows of a block that are sampled to correct estimates. */
+/** Count of rows in a block that are sampled to correct estimates. */
 const maxLookedAt = 4;
-/** Factor for the cost of a cross product, because no join condition removes any of its rows. */
+/** Factor for the cost of a cross product, because no join condition removes rows from it. */
 const productFactor = 16;
 
-/** Parts of a join that are not joined yet, in the chosen order. */
+/** Remaining parts of a join, in the chosen order. */
 export class JoinOrder {
   private constructor(
     private readonly execution: Execution,
@@ -61,10 +61,10 @@ export class JoinOrder {
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
     const { triples = [] } = before;
     const orders = recallStatistics(execution, { part: items[0]!, as: 'order' }, newOrders);
-    // The order of an EXISTS is cached without the count of rows, because it runs separately for each row.
+    // For an EXISTS, the order is cached without the count of rows, because an EXISTS runs separately for each row.
     const name = [...before.bound, execution.outer ? '' : `*${before.rows}`].join();
     const known = orders.get(name);
-    // Check the items, because an explanation may order only some items of a join.
+    // The items are compared, because an explanation may order only some items of a join.
     if (known?.length === items.length && known.every(({ item }) => items.includes(item)))
       return new JoinOrder(execution, [...known], triples);
     const usual = await Promise.all(items.map((item) => candidateOf(execution, item, triples)));
@@ -79,12 +79,12 @@ export class JoinOrder {
     return this.left.length === 0;
   }
 
-  /** True if actual rows may change which part is next. */
+  /** True if actual rows may change the order of the remaining parts. */
   get isOpen(): boolean {
     return this.left.length > 1 && !this.execution.isHasty;
   }
 
-  /** Returns the next part and removes it. @param rows actual rows, with which the order of the remaining parts is corrected */
+  /** Removes and returns the next part. @param rows actual rows, which correct the order of the remaining parts */
   async next(known: ReadonlySet<Slot>, rows: readonly Row[] = []): Promise<Item> {
     if (rows.length > 0 && this.isOpen) await this.correct(known, rows);
     return this.left.shift()!.item;
@@ -109,7 +109,7 @@ export class JoinOrder {
     const counts = await Promise.all(rows.map((row) => matches.estimate(boundBy(item, row), item.part)));
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
     const expected = rowsFor(candidate, (slot) => known.has(slot));
-    // A sample without matches gives only an upper bound.
+    // If a sample has no matches, it gives only an upper bound.
     const least = 1 / (2 * rows.length);
     return Math.max(mean, least) / Math.max(expected, least);
   }
@@ -145,7 +145,7 @@ async function sampledOrder(
   return ordered(await Promise.all(sampled), before)[0];
 }
 
-/** Returns the estimated number of rows of a plan without input rows. */
+/** Returns the estimated count of rows of a plan without input rows. */
 async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
   const least = async (plans: readonly Item[]): Promise<number> =>
     Math.min(
@@ -164,7 +164,7 @@ async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
     }
     case 'closure': {
       const isAnchored = [plan.from, plan.to].some((place) => place && 'token' in place);
-      // A path with two unbound ends is the most expensive part: join it last.
+      // A property path with two unbound ends is the most expensive part and is joined last.
       return isAnchored ? usualReached : 1e6 + usualReached * (await rowsOf(execution, plan.step));
     }
     case 'filter':
@@ -174,12 +174,12 @@ async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
   }
 }
 
-/** Estimated number of nodes that a path reaches. */
+/** Assumed count of nodes that a path reaches. */
 const usualReached = 100;
 
 type IsKnown = (slot: Slot) => boolean;
 
-/** Estimates the rows of a part per input row with some bound slots. Assumes that the terms of slots are independent. */
+/** Estimates the rows of a part per input row if some slots are bound. Assumes that the terms of slots are independent. */
 function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: IsKnown): number {
   let expected = rows;
   for (const slot of slots) if (isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, fanOut.get(slot)! / rows);
@@ -189,10 +189,10 @@ function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: I
   return expected * factor;
 }
 
-/** Assumed rows of a pattern per triple term: most have one reifier. */
+/** Assumed count of pattern rows per triple term: most triple terms have one reifier. */
 const usualOfTriple = 2;
 
-/** Assumed triple terms of a pattern per term of a variable within them. */
+/** Assumed count of a pattern's triple terms per term of a variable within them. */
 const usualWithin = 100;
 
 function isConnected({ slots }: Candidate, isKnown: IsKnown): boolean {
@@ -201,7 +201,7 @@ function isConnected({ slots }: Candidate, isKnown: IsKnown): boolean {
   return false;
 }
 
-/** Cost of a lookup, in keys read. */
+/** Cost of a lookup, as a count of keys read. */
 const lookUpCost = 4;
 
 interface Way {
@@ -220,11 +220,11 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, is
   return { rows: own, cost: cost + candidate.rows + productFactor * read };
 }
 
-/** Returns the cheapest order and its cost. The order of the query text only matters for equivalent parts. */
+/** Returns the cheapest order and its cost. The order in the query text only matters if costs are equal. */
 const ordered = (items: readonly Candidate[], before: Before): [Candidate[], number] =>
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
-/** Dynamic programming over all orders: the cheapest order of a set is the cheapest one of a smaller set plus one part. */
+/** Dynamic programming over all orders: the cheapest order of a set is the cheapest order of a smaller set plus one part. */
 function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())
@@ -249,7 +249,7 @@ function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Befor
   return [order, best[whole]!.cost];
 }
 
-/** Returns a test for known slots that also includes the slots derived from them by triple terms. */
+/** Returns a test for known slots. It includes slots that triple terms derive from known slots. */
 function derived(isKnown: IsKnown, slots: readonly Slot[], triples: readonly TripleTerm[]): IsKnown {
   const known = new Set([...slots, ...triples.flatMap((triple) => [...triple.slots])].filter(isKnown));
   addDerived(known, triples);

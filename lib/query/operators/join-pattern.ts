@@ -17,9 +17,9 @@ import {
   wantedOf,
 } from './pattern-access.js';
 
-/** Maximum number of matches in a hash table. */
+/** Maximum count of matches in a hash table. */
 const maxInTable = 1_000_000;
-/** Maximum number of lookups between two outputs. */
+/** Maximum count of lookups between two outputs. */
 const maxLookups = 1024;
 
 export async function* joinPattern(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Row[]> {
@@ -30,7 +30,7 @@ export async function* joinPattern(execution: Execution, pattern: Pattern, input
   }
 }
 
-/** Rows in which the same slots of the pattern are bound. */
+/** Rows that bind the same slots of the pattern. */
 interface RowGroup {
   readonly slots: readonly Slot[];
   readonly rows: Row[];
@@ -66,11 +66,11 @@ async function* joinGroup(
   const partners = new Map<string, Row[]>();
   for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
-  // If more rows follow, expect as many again.
+  // If more rows follow, twice as many lookups are expected.
   const expected = isLast ? partners.size : 2 * partners.size;
   if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, expected)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
-  // A table pays if later rows can use it. For the last rows it is built only if this join is repeated, as within an EXISTS.
+  // A table saves time if later rows use it. For the last rows, it is built only if this join is repeated, as in an EXISTS.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
     yield* probed(execution, pattern, { table: await tableFor(execution, pattern, slots), slots, rows });
   else yield* scanned(execution, pattern, slots, partners);
@@ -89,7 +89,7 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
   return table;
 }
 
-/** Returns a test of matches by the filters that depend on the match only. */
+/** Returns a test of matches by the filters that depend only on the match. */
 function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boolean {
   const { filters } = memoryOf(execution, pattern);
   if (filters.length === 0) return () => true;
@@ -97,7 +97,7 @@ function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boo
   return (terms) => holdsForTerms(pattern, { terms, row, conditions: filters });
 }
 
-/** Scans all matches of the pattern, and joins those that have a matching row. */
+/** Scans all matches of the pattern, and joins them with the matching rows. */
 async function* scanned(
   execution: Execution,
   pattern: Pattern,
@@ -160,7 +160,7 @@ function* probed(
 
 const noBlocks: readonly Row[][] = [];
 
-/** Joins rows with their matches and collects the results into blocks. */
+/** Joins rows with their matches and collects the joined rows in blocks. */
 class JoinedRows {
   private rows: Row[] = [];
   private readonly slots: readonly Slot[];
@@ -183,7 +183,7 @@ class JoinedRows {
     return block;
   }
 
-  /** Joins each row with each match. Returns the blocks that are full. */
+  /** Joins each row with each match. Returns complete blocks. */
   blocks(rows: readonly Row[], matches: readonly Terms[]): Iterable<Row[]> {
     if (rows.length * matches.length > blockLength) return this.manyBlocks(rows, matches);
     for (const terms of matches) for (const row of rows) this.put(row, terms);

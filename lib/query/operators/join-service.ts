@@ -1,4 +1,4 @@
-/** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For more, the whole result is requested. */
+/** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For many, the complete result is requested. */
 
 import { slices } from '../../tools/collections.js';
 import { valuesText } from '../expressions/values-text.js';
@@ -7,11 +7,11 @@ import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execu
 import { hashJoin } from './hash-join.js';
 import { serviceRows } from './service-rows.js';
 
-/** Maximum number of rows sent to the endpoint. */
+/** Maximum count of rows sent to the endpoint. */
 const maxAlong = 50;
 
 interface ServiceMemory {
-  /** Result of the endpoint without VALUES. Undefined until it is requested. */
+  /** Result of the endpoint without VALUES. `undefined` until requested. */
   whole: ServiceTable | undefined;
 }
 
@@ -21,7 +21,7 @@ interface ServiceTable {
   readonly plan: Plan;
 }
 
-/** Yields the joined rows. @param run executes the left plan, with input rows if it is joinable */
+/** Yields the joined rows. @param run executes the left plan, with input rows if the plan can be joined */
 export async function* joinService(
   execution: Execution,
   plan: ServicePlan,
@@ -39,25 +39,25 @@ export async function* joinService(
   if (memory.whole) return yield* joined(execution, own, memory.whole);
   const { first, rest } = await begin(own);
   if (first.length === 0) return;
-  // Send only variables that every solution binds. A solution with an unbound one would be returned for each row of VALUES.
+  // Only variables bound in every solution are sent. A solution without one would be returned for each row of VALUES.
   const along = columns.filter(([name]) => clause.certain.includes(name));
   const values = rest ? undefined : valuesText(first, along);
   if (values !== undefined) return yield* joined(execution, oneBlock(first), await ask(execution, plan, values));
   const table = await whole();
   if (!rest || input || !left?.isJoinable) return yield* joined(execution, behind(first, rest), table);
-  // There are many input rows: start from the rows of the endpoint instead, and join the left plan with them.
+  // With many input rows, the rows of the endpoint are the input of the left plan.
   await rest.return?.();
   yield* run(left, blocksOf(execution, table.rows));
 }
 
-/** Regroups rows for an optional SERVICE: the first block contains all rows, or more than may be sent to the endpoint. */
+/** Regroups rows for an optional SERVICE. The first block contains all rows, or more than may be sent to the endpoint. */
 export async function* forService(right: Plan, left: Blocks): AsyncGenerator<Row[]> {
   if (right.kind !== 'service') return yield* left;
   const { first, rest } = await begin(left);
   if (first.length > 0) yield* behind(first, rest);
 }
 
-/** Reads rows until there are more than may be sent. `rest` is undefined if there are no more rows. */
+/** Reads rows until there are more than may be sent. `rest` is `undefined` if no rows remain. */
 async function begin(blocks: Blocks): Promise<{ first: Row[]; rest: AsyncIterator<Row[]> | undefined }> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first: Row[] = [];

@@ -12,14 +12,14 @@ interface Sortable {
   readonly index: number;
 }
 
-/** Sorts all rows. With a limit, keeps about twice the required count in memory. */
+/** Sorts all rows. With a limit, at most about twice the limit is kept in memory. */
 export async function* ordered(execution: Execution, { keys, most }: OrderPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { assertTime } = execution;
   const bound = Math.max(4 * blockLength, 2 * most);
   let work = 0;
   const compare = (a: Sortable, b: Sortable): number => {
     for (let i = 0; i < keys.length; i++) {
-      // Comparing strings to their ends takes about 10 ns per character. Time is checked about every 2 ms.
+      // Comparing two long strings takes about 10 ns per character. The time limit is checked about every 2 ms.
       work += 1 + ((a.values[i]?.text.length ?? 0) >> 4);
       if (work > 0x2fff) {
         work = 0;
@@ -72,7 +72,7 @@ export async function* sliced({ start, length, perGraph }: SlicePlan, input: Blo
   }
 }
 
-/** Applies LIMIT and OFFSET separately to the rows with each term of a slot. */
+/** Applies LIMIT and OFFSET separately to the rows of each term of a slot. */
 async function* slicedEach(
   input: Blocks,
   { slot, start, end }: { readonly slot: Slot; readonly start: number; readonly end: number },

@@ -1,10 +1,10 @@
-/** Iterates over the named graphs of the dataset, including empty ones (SPARQL 1.1 18.6). */
+/** Iterates over the named graphs of the dataset, including empty graphs (SPARQL 1.1 18.6). */
 import type { TermKey } from '../access/terms.js';
 import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
-/** Yields the distinct names in blocks. @param only restricts the result to one graph */
+/** Yields the distinct graph names in blocks. @param only restricts the result to one graph */
 export async function* graphNames(execution: Execution, only?: TermKey): AsyncGenerator<readonly TermKey[]> {
   if (only !== undefined) return (await isGraph(execution, only)) && (yield [only]);
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
@@ -16,14 +16,14 @@ export async function* emptyGraphNames({ emptyGraphs }: Execution): AsyncGenerat
   if (emptyGraphs) yield await emptyGraphs.all();
 }
 
-/** Returns true if a graph with that name exists. */
+/** Returns true if a graph with this name exists. */
 async function isGraph({ matches, emptyGraphs }: Execution, name: TermKey): Promise<boolean> {
   for await (const block of matches.stream([undefined, undefined, undefined, name], { part: 'named', places: [] }))
     if (block.length > 0) return true;
   return emptyGraphs?.has(name) ?? false;
 }
 
-/** Joins rows with the named graphs. A row with a bound graph is kept if the graph exists. Others are repeated for each. */
+/** Joins rows with the named graphs. A row with a bound graph is kept if the graph exists. Others are repeated per graph. */
 export async function* inGraphs(execution: Execution, plan: GraphsPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { graph } = plan;
   const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<TermKey, boolean>());

@@ -1,31 +1,35 @@
 /** Hash tables of term IDs, in memory outside of V8's heap: distinct rows with weights, and rows by key. */
 import { randomInt } from 'node:crypto';
 
-/** Hash factor. Odd, and random so that clients cannot store terms whose IDs collide. */
+/** Hash factor. It is odd, and random so that clients cannot store terms whose IDs collide. */
 const factor = 2 * randomInt(2 ** 30) + 1;
-/** Slots of a new table. At most half of them are used. */
+/** Count of slots of a new table. At most half of the slots are used. */
 const firstSlots = 256;
-/** Tables with fewer entries grow by a factor of four instead of two, because each growth hashes all entries again. */
+/** Count of entries below which tables grow by a factor of four instead of two: each growth hashes all entries again. */
 const fewEntries = 16_384;
-/** Bits of an ID that are not hashed: IDs that differ only in these are neighbors, because scans often return them in order. */
+/**
+ * Low bits of an ID that are not hashed: IDs that differ only in these are adjacent, since scans often return them in order.
+ */
 const [nearBits, near] = [2, 3];
-/** IDs in a leaf of a table without hashing: as many as fit in a cache line. */
+/** Count of IDs in a leaf of a table without hashing: as many as fit in a cache line. */
 const [leafBits, leaf] = [4, 15];
 
-/** Charges bytes to the memory limit of the query. Throws to stop the query. */
+/** Function that charges bytes to the memory limit of the query. Throws to stop the query. */
 export type Allocate = (bytes: number) => void;
 
 export interface TableOptions {
-  /** Number of columns of a row. */
+  /** Count of columns of a row. */
   readonly width: number;
   readonly allocate: Allocate;
-  /** IDs below this are addressed without hashing if the key is one column. The table may then use memory for all of them. */
+  /**
+   * IDs below this limit are addressed without hashing if the key has one column. The table may reserve memory for them all.
+   */
   readonly direct: number;
 }
 
 export type NumberColumns = readonly (Uint32Array | undefined)[];
 
-/** Distinct rows of term IDs with weights. A row's index (its entry) is its order of arrival. */
+/** Distinct rows of term IDs with weights. The entry of a row is its index in the order of arrival. */
 export class NumberTable {
   size = 0;
   /** Columns of the rows. */
@@ -33,7 +37,7 @@ export class NumberTable {
   /** Weights of the rows. */
   weights = new Float64Array(firstSlots / 2);
   private slots = noSlots;
-  /** Index of the leaf for each range of IDs, and the entries plus 1 in the leaves. Leaf 0 stays empty. */
+  /** Index of the leaf for each range of IDs. The leaves contain entries plus 1. Leaf 0 stays empty. */
   private top = noSlots;
   private leaves = noSlots;
   private leafCount = 1;
@@ -46,7 +50,7 @@ export class NumberTable {
     this.keys = Array.from({ length: width }, () => new Uint32Array(firstSlots / 2));
   }
 
-  /** Returns the entry of a row, or -1. @param columns `width` columns, of which one row is looked up */
+  /** Returns the entry of a row, or -1. @param columns `width` columns with the row to look up */
   find(columns: NumberColumns, row: number): number {
     if (this.direct > 0) {
       const number = columns[0]![row]!;
@@ -58,7 +62,7 @@ export class NumberTable {
     return this.slots === noSlots ? -1 : this.slots[this.slotOf(columns, row)]! - 1;
   }
 
-  /** Returns the entry of a row. Adds the row with the weight 0 if it is new. */
+  /** Returns the entry of a row. A new row is added with the weight 0. */
   add(columns: NumberColumns, row: number): number {
     const known = this.find(columns, row);
     if (known >= 0) return known;
@@ -100,7 +104,7 @@ export class NumberTable {
     const { slots, keys, width } = this;
     const mask = slots.length - 1;
     if (width === 1) {
-      // For one column, this loop takes half of the time of the general one below.
+      // For one column, this loop takes half of the time of the general loop below.
       const [own, number] = [keys[0]!, columns[0]![row]!];
       for (let slot = hashOfOne(number) & mask; ; slot = (slot + 1) & mask) {
         const entry = slots[slot]! - 1;
@@ -141,7 +145,7 @@ export class NumberTable {
 
 const noSlots = new Int32Array(0);
 
-/** Sums of weights by ID, for IDs below `direct` and without entries. */
+/** Sums of weights by ID, for IDs below `direct`. Needs no entries. */
 class Sums {
   private readonly top: Int32Array;
   /** Sums in the leaves. Leaf 0 stays empty. */
@@ -172,7 +176,7 @@ class Sums {
     return true;
   }
 
-  /** Returns the sum of an ID, or `undefined` if it is not below `direct`. */
+  /** Returns the sum of an ID, or `undefined` if the ID is not below `direct`. */
   of(number: number): number | undefined {
     if (number >= this.direct) return undefined;
     return this.leaves[(this.top[number >>> leafBits]! << leafBits) | (number & leaf)]!;
@@ -203,22 +207,22 @@ function longer<T extends Uint32Array | Int32Array | Float64Array>(from: T, leng
   return to;
 }
 
-/** Right side of a join: for each key its rows, or only the sum of their weights. */
+/** Right input of a join: the rows of each key, or only the sum of their weights. */
 export class JoinTable {
   readonly entries: NumberTable;
-  /** Columns of the rows, without those of the key. */
+  /** Columns of the rows, without the columns of the key. */
   readonly columns: Uint32Array[];
   rowWeights = new Float64Array(0);
-  /** Linked lists of the rows of a key: the first row by entry, and the next row by row, both plus 1. */
+  /** Linked lists of the rows of a key. `first` has the first row by entry, `next` the next row by row, both plus 1. */
   first = new Int32Array(0);
   next = new Int32Array(0);
-  /** Count of rows; 0 if only weights are stored. */
+  /** Count of rows. 0 if only weights are stored. */
   size = 0;
-  /** Sums of weights, if only weights of keys with one column are stored. */
+  /** Sums of weights by key, if the key has one column and only weights are stored. */
   private readonly sums: Sums | undefined;
   private readonly allocate: Allocate;
 
-  /** @param options options of the keys @param others count of other columns; if 0, only weights are stored */
+  /** @param options options of the keys @param others count of other columns. If 0, only weights are stored */
   constructor(
     options: TableOptions,
     private readonly others: number,
@@ -230,7 +234,7 @@ export class JoinTable {
     this.columns = Array.from({ length: others }, () => new Uint32Array(0));
   }
 
-  /** Adds rows. @param key columns of the key @param columns other columns @param weights undefined: each row counts once */
+  /** Adds rows. @param key columns of the key @param others other columns @param weights default: each row counts once */
   add(
     key: NumberColumns,
     columns: NumberColumns,

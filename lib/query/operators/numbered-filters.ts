@@ -8,7 +8,7 @@ import { type Execution, emptyRow, holdsFor } from './execution.js';
 import type { NumberTable } from './number-table.js';
 import { firstOther, type NumberedRows, unbound } from './numbered-rows.js';
 
-/** Access to the terms of a query's rows, from `NumberedPlan`. */
+/** Terms of a query's rows, provided by `NumberedPlan`. */
 interface NumberedTerms {
   readonly execution: Execution;
   readonly matches: NumberedMatches;
@@ -16,12 +16,12 @@ interface NumberedTerms {
   termKey(number: number): TermKey | undefined;
 }
 
-/** Returns a test for the rows of a batch. */
+/** Function that returns a test for the rows of a batch. */
 type BatchTest = (columns: NumberedRows['columns']) => (at: number) => boolean;
 
 /**
- * Returns the tests for conditions. All conditions on the same single variable, except tests of kinds and prefixes, become one
- * test, which is evaluated once per term of the variable.
+ * Returns the tests for conditions. Conditions on the same single variable become one test, which is evaluated once per term of
+ * the variable. Tests of kinds and prefixes remain separate.
  */
 export function batchTests(numbers: NumberedTerms, conditions: readonly Expression[]): readonly BatchTest[] {
   const ofSlot = new Map<Slot, Expression[]>();
@@ -60,7 +60,7 @@ function oncePerTerm(numbers: NumberedTerms, slot: Slot, test: BatchTest): Batch
   };
 }
 
-/** Compares IDs with the ranges of terms that have the prefix. Evaluates typed literals and terms outside of the base. */
+/** Returns a test that compares IDs with the ranges of the prefix. It evaluates typed literals and terms outside the base. */
 function prefixTest(
   { matches, execution }: NumberedTerms,
   { slot, text, isStr }: PrefixTest,
@@ -72,7 +72,7 @@ function prefixTest(
   return (columns) => {
     const [evaluate, column] = [test(columns), columns[slot]];
     rows += column?.length ?? 0;
-    // The search for the ranges only pays for many rows.
+    // The search for the ranges is worthwhile only for many rows.
     if (!isSought && rows >= execution.numbersFrom) [isSought, ranges] = [true, matches.prefixed(text)];
     if (!ranges || !column) return evaluate;
     const { found, iris, strings } = ranges;
@@ -95,7 +95,7 @@ function kindTest({ matches }: NumberedTerms, { name, slots: [first, second] }: 
       const a = numberAt(first!, at);
       if (second === undefined) return a < firstOther ? matches.kindOf(a) === wanted : evaluate(at);
       const b = numberAt(second, at);
-      // Different literals or triple terms may have equal values, or values that cannot be compared. Evaluate these.
+      // Different literals or triple terms may have equal values, or values that cannot be compared, and are evaluated.
       const isDecided = a < firstOther && b < firstOther && (isNode(matches.kindOf(a)) || isNode(matches.kindOf(b)));
       return isDecided ? (a === b) === (name !== '!=') : evaluate(at);
     };

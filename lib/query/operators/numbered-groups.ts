@@ -9,19 +9,19 @@ import type { NumberTable } from './number-table.js';
 import { NumberedPlan, type RunRows, sizeOf, workOf } from './numbered-plan.js';
 import { type NumberedRows, unbound } from './numbered-rows.js';
 
-/** ORDER BY an aggregate with a LIMIT: only the first groups are needed. */
+/** First groups of an ORDER BY an aggregate with a LIMIT, the only groups that are needed. */
 export interface FirstGroups {
   readonly slot: Slot;
   readonly isDescending: boolean;
   readonly most: number;
-  /** True if more sort keys follow, which order groups with equal aggregates. */
+  /** True if more sort keys follow. They order groups with equal aggregates. */
   readonly hasMoreKeys: boolean;
 }
 
-/** Joins that start from few rows run over term IDs from this multiple of `numbersFrom` matches. Below, lookups cost less. */
+/** Joins that start from few rows run over term IDs from this multiple of `numbersFrom` matches. Lookups cost less below it. */
 const manyTimes = 8;
 
-/** Evaluates groups over term IDs. Returns `undefined` if the plan does not allow this, or the patterns have few matches. */
+/** Evaluates groups over term IDs. Returns `undefined` if the plan does not allow it, or the patterns have few matches. */
 export async function numberedGroups(
   execution: Execution,
   plan: GroupPlan,
@@ -90,11 +90,11 @@ const columnOf = ({ length, columns }: NumberedRows, slot: Slot): Uint32Array =>
 interface Tally {
   /** Slots that the aggregate needs. */
   readonly slots: readonly Slot[];
-  /** Adds rows. @param own group of each row */
+  /** Adds rows. @param own index of each row's group */
   take(rows: NumberedRows, own: Uint32Array): void;
   /** Returns the counts by group. Absent if the aggregate is not a COUNT. */
   readonly counts?: (groups: NumberTable) => ArrayLike<number>;
-  /** Returns a function that returns the result of a group. It must be called for the groups in their order. */
+  /** Returns a function that returns the result of a group. The function must be called for all groups in order. */
   results(groups: NumberTable): (group: number) => TermKey | undefined;
 }
 
@@ -125,7 +125,7 @@ const counting = (tally: Required<Omit<Tally, 'results'>>): Tally => {
   };
 };
 
-/** Distinct rows of some slots by group, with their weights. The group is the last column, unless there is only one. */
+/** Distinct rows of some slots by group, with weights. If there are several groups, the last column is the group. */
 class GroupedTerms {
   readonly seen: NumberTable;
 
@@ -145,13 +145,13 @@ class GroupedTerms {
     if (!this.isOneGroup) key.push(own);
     for (let at = 0; at < length; at++) {
       if (isOfTerms && key[0]![at] === unbound) continue;
-      // `add` may replace the array `weights`.
+      // `add` may replace the array `weights`, so it is read afterwards.
       const entry = seen.add(key, at);
       seen.weights[entry]! += weights ? weights[at]! : 1;
     }
   }
 
-  /** Returns for each group where its entries begin in `order`. @param groups count of groups */
+  /** Returns the index in `order` at which the entries of each group begin. @param groups count of groups */
   starts(groups: number): Uint32Array {
     const { size } = this.seen;
     if (this.isOneGroup) return Uint32Array.of(0, size);
@@ -163,7 +163,7 @@ class GroupedTerms {
     return starts;
   }
 
-  /** Returns the entries sorted by group, then by arrival. `undefined` if they already have this order. */
+  /** Returns the entries sorted by group, then by arrival. Returns `undefined` if they already have this order. */
   order(starts: Uint32Array): Uint32Array | undefined {
     if (this.isOneGroup) return undefined;
     const { size } = this.seen;
@@ -176,7 +176,7 @@ class GroupedTerms {
   }
 }
 
-/** Returns COUNT(DISTINCT). @param isOfTerms true to skip rows with an unbound variable */
+/** Returns the COUNT(DISTINCT) of each group. @param isOfTerms true to skip rows with an unbound variable */
 function distinctCount(terms: GroupedTerms, isOfTerms: boolean): Tally {
   return counting({
     slots: terms.slots,
@@ -188,7 +188,7 @@ function distinctCount(terms: GroupedTerms, isOfTerms: boolean): Tally {
   });
 }
 
-/** Collects the distinct terms of each group and evaluates the aggregate at the end, group by group. */
+/** Collects the distinct terms of each group. The aggregate is evaluated at the end, group by group. */
 function valuesOf(
   { numbers, terms }: { readonly numbers: NumberedPlan; readonly terms: GroupedTerms },
   aggregate: Aggregate,
@@ -225,10 +225,10 @@ function valuesOf(
   };
 }
 
-/** Maximum number of cached values, and maximum length of their texts in characters. */
+/** Maximum count of cached values, and maximum length of their texts in characters. */
 const [maxKept, maxKeptText] = [16_384, 64];
 
-/** Evaluates an expression of one variable with a cache of results by term. @param column terms of the entries */
+/** Returns an evaluation of a one-variable expression that caches results by term. @param column terms of the entries */
 function oncePerTerm(
   numbers: NumberedPlan,
   column: readonly [Uint32Array],

@@ -1,6 +1,6 @@
 /**
- * Executes joins, OPTIONAL, MINUS, EXISTS, UNION and filters over term IDs. Used below aggregates, so that only the terms of
- * their results are decoded.
+ * Executes joins, OPTIONAL, MINUS, EXISTS, UNION and filters over term IDs. Used below aggregates, where only the terms of
+ * results must be decoded.
  */
 import { LwsError } from '../../tools/errors.js';
 import { affordable } from '../../tools/threads/thread-limits.js';
@@ -36,19 +36,19 @@ import { constants, estimateOf, selectivityOf, slotsOfWanted } from './pattern-a
 
 type Batches = AsyncIterable<NumberedRows>;
 
-/** Cost of a lookup relative to a match of a scan. */
+/** Cost of a lookup, relative to reading one match in a scan. */
 const lookUpCost = 16;
 const lookUpsAtOnce = 1024;
-/** Work that a joined row counts as for the time limit, relative to a match of a scan. */
+/** Work of a joined row for the time limit, relative to reading one match in a scan. */
 const rowWork = 0.125;
-/** Average number of matches of a key from which equal rows are merged before a join. */
+/** Average count of matches per key from which equal rows are merged before a join. */
 const manyMatches = 8;
-/** Assumed number of rows of a part for which there is no estimate. */
+/** Assumed count of rows of a part without an estimate. */
 const usualRows = 1000;
 /** Maximum memory of the tables of a query, in bytes. */
 const maxBytes = affordable(256 << 20);
 
-/** Returns the estimated number of rows that the evaluation of an item starts from. */
+/** Returns the estimated count of rows from which the evaluation of an item starts. */
 export async function sizeOf(execution: Execution, item: Item): Promise<number> {
   if ('places' in item) return estimateOf(execution, item);
   const sizes = (items: readonly Item[]): Promise<number[]> =>
@@ -61,7 +61,7 @@ export async function sizeOf(execution: Execution, item: Item): Promise<number> 
   return item.kind === 'filter' ? sizeOf(execution, item.input) : usualRows;
 }
 
-/** Returns the estimated number of matches of all patterns in a plan. */
+/** Returns the estimated count of matches of all patterns in a plan. */
 export async function workOf(execution: Execution, plan: Plan): Promise<number> {
   let sum = 0;
   const { patterns = [], parts = [], inputs = [], ...own } = plan as Partial<JoinPlan & { inputs: readonly Plan[] }>;
@@ -77,7 +77,7 @@ export async function workOf(execution: Execution, plan: Plan): Promise<number> 
   return sum;
 }
 
-/** Executes a plan over rows of terms, with input rows or without. */
+/** Function that executes a plan over rows of terms, with or without input rows. */
 export type RunRows = (plan: Plan, input?: Blocks) => Blocks;
 
 /** Executes plans of one query over term IDs. */
@@ -107,7 +107,7 @@ export class NumberedPlan {
     return { width, allocate: this.allocate, direct: this.matches.directly };
   }
 
-  /** Options of a small table. Addressing without hashing would use more memory than the entries. */
+  /** Returns the options of a small table: addressing without hashing would use more memory than the entries. */
   private optionsOfFew(width: number): TableOptions {
     return { ...this.options(width), direct: 0 };
   }
@@ -252,7 +252,7 @@ export class NumberedPlan {
     }
   }
 
-  /** Joins rows with a pattern or plan. For few keys, matches are looked up. For many, all matches are read into a table. */
+  /** Joins rows with a pattern or plan. Matches of few keys are looked up. For many keys, all matches are read to a table. */
   private async *joined(input: Batches, of: NumberedJoin): AsyncGenerator<NumberedRows> {
     const { item, kind } = of;
     const others = kind === 'inner' || kind === 'left' ? othersOf(of) : [];
@@ -270,7 +270,7 @@ export class NumberedPlan {
         count += next.value.length;
         if (isPath) this.allocate(8 * next.value.length);
         if (count < most) continue;
-        // Count distinct keys, because many rows may have few.
+        // Distinct keys are counted, because many rows may have few keys.
         if (isPattern && of.keys.length > 0) asked = this.distinct(asked ? [next.value] : first, of.keys, asked);
         isMany = !asked || asked.size >= most || count >= manyMatches * most;
       }
@@ -369,7 +369,7 @@ const with_ = (slots: ReadonlySet<Slot>, ...more: readonly Iterable<Slot>[]): Re
 
 const slotAt = ({ places }: Pattern, at: number): Slot => (places[at] as { slot: Slot }).slot;
 
-/** Returns the positions of needed variables, and of repeated ones, which must be equal. @param bound variables of the keys */
+/** Returns the positions of needed variables, and of repeated variables, which must be equal. @param bound key variables */
 function placesOf(
   pattern: Pattern,
   needed: ReadonlySet<Slot>,

@@ -1,4 +1,4 @@
-/** Rows as columns of term IDs. Equal rows may be one row with a weight, so that unneeded variables do not multiply rows. */
+/** Rows as columns of term IDs. A weight counts equal rows that one row represents: unneeded variables do not multiply rows. */
 import type { Item } from '../plan/numerable.js';
 import type { Slot } from '../plan/plan.js';
 import { type JoinTable, NumberTable } from './number-table.js';
@@ -8,16 +8,16 @@ export interface NumberedRows {
   readonly length: number;
   /** Columns by slot. A slot without a column is unbound in all rows. */
   readonly columns: readonly (Uint32Array | undefined)[];
-  /** Count of equal rows that each row stands for. Undefined: one each. */
+  /** For each row, count of equal rows that it represents. `undefined`: one for each row. */
   readonly weights: Float64Array | undefined;
 }
 
-/** Kind of join. `semi` keeps the rows with a match, `anti` those without. */
+/** Kind of join. `semi` returns the rows with a match, `anti` the rows without. */
 type Kind = 'inner' | 'left' | 'semi' | 'anti';
 
 /** First ID of terms that are in no quad. */
 export const firstOther = 2 ** 31;
-/** ID that stands for an unbound variable. */
+/** ID of an unbound variable. */
 export const unbound = 0xffff_ffff;
 const rowsOfBatch = 8192;
 
@@ -42,7 +42,7 @@ function taken({ columns, weights }: NumberedRows, index: Uint32Array): Numbered
   for (let slot = 0; slot < columns.length; slot++) own[slot] = columns[slot] && picked(columns[slot]!, index);
   let factors: Float64Array | undefined;
   if (weights) {
-    // A loop, because `Float64Array.from` with a function takes about 50 ns for each element.
+    // A loop is used, because `Float64Array.from` with a function takes about 50 ns per element.
     factors = new Float64Array(index.length);
     for (let i = 0; i < index.length; i++) factors[i] = weights[index[i]!]!;
   }
@@ -60,10 +60,10 @@ export function picked(column: Uint32Array, rows: ArrayLike<number>): Uint32Arra
 export function merged({ columns, length, weights }: NumberedRows): NumberedRows {
   const slots = [...columns.keys()].filter((slot) => columns[slot]);
   const key = slots.map((slot) => columns[slot]);
-  // Not charged to the memory limit, because the table is dropped after the batch.
+  // The table is not charged to the memory limit, because it is dropped after the batch.
   const table = new NumberTable({ width: slots.length, allocate: () => {}, direct: 0 });
   for (let row = 0; row < length; row++) {
-    // `add` may replace the array `weights`.
+    // `add` may replace the array `weights`, so it is read afterwards.
     const entry = table.add(key, row);
     table.weights[entry]! += weights ? weights[row]! : 1;
   }
@@ -79,7 +79,7 @@ export interface Probed extends NumberedJoin {
   readonly others: readonly Slot[];
 }
 
-/** Returns the first elements of a buffer. Copies them if they are less than half, so that a view does not retain the rest. */
+/** Returns the first elements of a buffer. If they are less than half, copies them, so that the buffer can be freed. */
 const beginning = <T extends Uint32Array | Float64Array>(buffer: T, count: number): T =>
   (2 * count < buffer.length ? buffer.slice(0, count) : buffer.subarray(0, count)) as T;
 
@@ -106,7 +106,7 @@ export function* probed(
     yield kept({ length, columns, weights: found }, (row) => found[row]! > 0);
     return;
   }
-  // Size the buffers by the expected matches. Otherwise mostly unused buffers would be most of the garbage.
+  // The size of the buffers follows from the expected matches. Otherwise, unused buffers would be most of the garbage.
   const perRow = 1 + table.size / Math.max(1, entries.size);
   const most = Math.min(rowsOfBatch, Math.ceil(2 * length * perRow));
   let [index, own, factors, count] = [noRows, [] as Uint32Array[], noFactors, 0];

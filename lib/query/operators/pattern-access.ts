@@ -1,4 +1,4 @@
-/** Statistics and costs of a pattern at run time: count of matches, cost of lookups, and rows to wait for. Does not join. */
+/** Statistics and costs of a pattern at run time: count of matches, cost of lookups, and rows to wait for. No joins. */
 
 import { countsNamed, type PatternCounts, roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
@@ -16,13 +16,13 @@ import {
 import { type Execution, emptyRow, holdsFor, recall } from './execution.js';
 
 /**
- * Cost of a lookup, and of a lookup of a whole quad, relative to a match of a scan. A lookup takes 2 to 3 µs. A match of a scan
- * takes 0.1 to 0.3 µs, and as much again to be joined.
+ * Cost of a lookup with variables, and of a lookup of a complete quad, relative to a match of a scan. A lookup takes 2 to 3 µs.
+ * A match of a scan takes 0.1 to 0.3 µs, and the same time to be joined.
  */
 const costs = { lookUp: 6, quad: 3 };
-/** Maximum number of rows to read before the join method is chosen. */
+/** Maximum count of rows to read before the join method is chosen. */
 const maxGathered = 65_536;
-/** Lookups in the first batch. Fewer if the consumer needs only a few rows. */
+/** Count of lookups in the first batch. The second value is used if the consumer needs only a few rows. */
 const [firstLookups, hastyLookups] = [64, 4];
 
 export type Table = ReadonlyMap<string, readonly Terms[]>;
@@ -32,7 +32,7 @@ export interface PatternMemory {
   lookups: number;
   scans: number;
   readonly tables: Map<string, Table>;
-  /** Filters that depend on a match only. Matches that do not pass them are not joined. */
+  /** Filters that depend only on a match. Matches that do not pass the filters are not joined. */
   filters: readonly Expression[];
 }
 
@@ -44,27 +44,27 @@ export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory 
     filters: [],
   }));
 
-/** Returns the statistics of a pattern, which are shared by all queries with the same constants. */
+/** Returns the statistics of a pattern, which all queries with the same constants share. */
 function countsOf(execution: Execution, { part, places }: Pattern): PatternCounts {
-  // Only an object can contain a line feed, so equal names mean equal patterns.
+  // In a term key, only an object can contain a line feed, so equal names mean equal patterns.
   let name: string = part;
   for (const place of places) name += place && 'token' in place ? `\n${place.token}` : `\n?${place ? '' : '-'}`;
   return countsNamed(execution.counts, name);
 }
 
-/** Estimates the number of matches of the pattern's constants. */
+/** Estimates the count of matches of the pattern's constants. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
   const counts = countsOf(execution, pattern);
   counts.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
   return counts.estimate;
 }
 
-/** Assumed number of matches per term in each position (S, P, O, G). */
+/** Assumed count of matches per term in each position (S, P, O, G). */
 const usual = [8, 1000, 20, 50];
-/** Assumed number of values of a property per subject. */
+/** Assumed count of values of a property per subject. */
 const usualValues = 2;
 
-/** Estimates the number of matches per term of each variable without reading data. */
+/** Estimates the count of matches per term of each variable without reading data. */
 export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot, number> {
   const [, predicate, object] = places;
   const isGiven = (place: Place): boolean => !!place && 'token' in place;
@@ -76,10 +76,10 @@ export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot
   return fanOut;
 }
 
-/** Sample size: count of matches for whose terms all matches are counted. */
+/** Sample size: count of sampled matches. For each of their terms, all matches are counted. */
 const maxSampled = 8;
 
-/** Estimates the number of readable matches per term of each variable. */
+/** Estimates the count of readable matches per term of each variable. */
 export async function fanOutOf(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
   const counts = countsOf(execution, pattern);
   counts.fanOut ??= await sampledFanOut(execution, pattern);
@@ -101,14 +101,14 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
   for (const at of wanted) {
     const bounds = samples.map((terms) => own.map((token, place) => (place === at ? terms[at] : token)));
     const found = await Promise.all(bounds.map((bound) => matches.estimate(bound as Terms, part)));
-    // Use the harmonic mean, because the probability of a term to be sampled is proportional to its matches.
+    // The harmonic mean is used, because the probability that a term is sampled is proportional to its matches.
     const mean = found.length / found.reduce((sum, count) => sum + 1 / Math.max(1, count), 0);
     fanOut.set(at, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
   }
   return fanOut;
 }
 
-/** Sample size for filters. If no match in the sample passes, half a match is assumed. */
+/** Sample size for filters, in matches. If no match in the sample passes, half a match is assumed. */
 const maxFiltered = 32;
 
 /** Estimates the share of a pattern's matches that pass the filters on its variables, as a power of two. */
@@ -127,7 +127,7 @@ export async function selectivityOf(
   return 2 ** Math.round(Math.log2(Math.max(held, 0.5) / samples.length));
 }
 
-/** Returns true if all conditions hold for a match. @param row row that is overwritten with the terms of the match */
+/** Returns true if all conditions are true for a match. @param row row that is overwritten with the terms of the match */
 export function holdsForTerms(
   pattern: Pattern,
   { terms, row, conditions }: { readonly terms: Terms; readonly row: Row; readonly conditions: readonly Expression[] },
@@ -143,7 +143,7 @@ export const constants = ({ places }: Pattern): Terms =>
 export const slotsOfWanted = ({ places, wanted }: Pattern): Slot[] =>
   wanted.map((at) => (places[at] as { slot: Slot }).slot);
 
-/** Returns the terms of the pattern with the variables that a row binds. */
+/** Returns the terms of the pattern, with variables replaced by the terms of a row. */
 export const boundBy = ({ places }: Pattern, row: Row): Terms => places.map((place) => termAt(place, row));
 
 export const wantedOf = ({ part, wanted }: Pattern): MatchOptions => ({ part, places: wanted });
@@ -165,7 +165,7 @@ export interface Batch {
   readonly isLast: boolean;
 }
 
-/** Reads rows into batches. A batch ends when a scan costs less than lookups for its rows. */
+/** Reads rows into batches. A batch ends when a scan costs less than lookups for the rows of the batch. */
 export async function* batches(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Batch> {
   let rows: Row[] = [];
   let enough = 0;

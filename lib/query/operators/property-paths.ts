@@ -1,7 +1,6 @@
 /**
- * Evaluates property paths of arbitrary length. Each start node yields each node that repeated steps within one graph reach,
- * once
- * (function ALP of SPARQL 1.1, 18.4). Successors of nodes are cached.
+ * Evaluates property paths of arbitrary length. For each start node, yields once each node that repeated steps in one graph
+ * reach (function ALP of SPARQL 1.1, 18.4). Successors of nodes are cached.
  */
 import { addNew, addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
@@ -10,11 +9,11 @@ import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Sl
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
 import { graphNames } from './named-graphs.js';
 
-/** Tests for zero-length paths (SPARQL 1.1 18.4), which start at the nodes of a graph: its subjects and objects. */
+/** Tests for zero-length paths (SPARQL 1.1 18.4). They start at the nodes of a graph: its subjects and objects. */
 interface GraphNodes {
   /**
-   * Returns true if a zero-length path matches the ends that a row binds: always for a constant, only for a node of the graph if
-   * it is a variable.
+   * Returns true if a zero-length path matches the ends that a row binds. A constant always matches. A variable matches only if
+   * its term is a node of the graph.
    */
   mayBegin(row: Row): Promise<boolean>;
 }
@@ -49,7 +48,7 @@ function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes {
   };
 }
 
-/** Node in a graph. An undefined graph stands for the union of all graphs. */
+/** Node in a graph. If `graph` is `undefined`, the node is in the union of all graphs. */
 interface Node {
   readonly token: TermKey;
   readonly graph: TermKey | undefined;
@@ -60,16 +59,16 @@ type Run = (plan: Plan, input: Blocks) => Blocks;
 interface Direction {
   readonly start: Slot;
   readonly end: Slot;
-  /** Successors of the nodes from which a step was evaluated, by node. */
+  /** Cached successors by node. */
   readonly known: Map<string, readonly Node[]>;
-  /** All steps are loaded, so an unknown node has no successor. */
+  /** True if all steps are loaded. A node that is not in `known` then has no successor. */
   isWhole: boolean;
 }
 
 interface Memory {
   readonly forward: Direction;
   readonly backward: Direction;
-  /** Start nodes, after all steps were loaded. */
+  /** Start nodes of all steps, when they are loaded. */
   beginnings: readonly Node[] | undefined;
 }
 
@@ -106,7 +105,7 @@ function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end
   return put(from, start.token) && put(to, end.token) && put(graph, end.graph ?? start.graph) ? merged : undefined;
 }
 
-/** Returns the slot of the graph variable. If there is none, nodes are compared without their graph. */
+/** Returns the slot of the graph variable. Without one, nodes are compared without their graph. */
 const graphSlot = ({ graph }: ClosurePlan): Slot | undefined => (graph && 'slot' in graph ? graph.slot : undefined);
 
 type Walk = readonly [row: Row, from: Node, to: Node];
@@ -123,7 +122,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   const graphOf = (row: Row): TermKey | undefined => (slot === undefined ? undefined : row[slot]);
 
   /**
-   * Yields the start nodes of a path with two unbound ends: every node if its length may be zero, otherwise those with steps.
+   * Yields the start nodes of a path with two unbound ends: every node for a path of zero length, otherwise nodes with a step.
    */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
     const own = graphOf(row);

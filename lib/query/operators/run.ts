@@ -8,7 +8,7 @@ import type { Plan, Row } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, type Memory, maxOfTexts, type Observer } from './execution.js';
 
-/** Default of `numbersFrom`. For fewer matches, rows of terms cost less than tables of IDs. */
+/** Default of `numbersFrom`, in matches. For fewer matches, rows of terms cost less than tables of IDs. */
 const usualNumbersFrom = 2048;
 
 export interface RunOptions {
@@ -16,15 +16,15 @@ export interface RunOptions {
   readonly matches: QuadMatches;
   /** Named graphs without quads. Default: none. */
   readonly emptyGraphs?: EmptyGraphs | undefined;
-  /** Statistics of earlier executions of the plan over the same readable quads. They are updated. Default: none. */
+  /** Statistics of earlier executions of the plan over the same readable quads. The run updates them. Default: none. */
   readonly statistics?: Memory | undefined;
-  /** Counts of matches by pattern over the same readable quads. They are updated. Default: none. */
+  /** Counts of matches by pattern over the same readable quads. The run updates them. Default: none. */
   readonly counts?: Map<string, PatternCounts> | undefined;
-  /** Called in every block. Throws to stop the query. */
+  /** Function that is called for every block. Throws to stop the query. */
   readonly assertTime?: AssertTime;
   /** Records statistics of operators. */
   readonly observer?: Observer | undefined;
-  /** Minimum number of matches for which plans run over term IDs (default: 2048). */
+  /** Minimum count of matches for which plans run over term IDs (default: 2048). */
   readonly numbersFrom?: number | undefined;
   /** Sends a request to another endpoint. */
   readonly callService?: ((call: ServiceCall) => Promise<ServiceAnswer>) | undefined;
@@ -64,7 +64,7 @@ export function startRun(
     rows: running,
     async close() {
       await running.return(undefined);
-      // Clear the caches, because the engine's contexts may refer to the run for longer.
+      // The caches are cleared, because the engine's contexts may refer to the run for longer.
       execution.memory.clear();
       execution.lasting.clear();
       await matches.close();

@@ -17,7 +17,7 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
 /**
- * Returns the solutions of a SERVICE clause. If the call fails, SILENT has one empty row (SPARQL 1.1 Federated Query 2.3).
+ * Returns the solutions of a SERVICE clause. If the call fails, SILENT returns one empty row (SPARQL 1.1 Federated Query 2.3).
  * @param values VALUES clause at the end of the query, or an empty text
  * @throws LwsError `service-failed`, `query-limit`
  */
@@ -44,7 +44,7 @@ export async function serviceRows(
   }
 }
 
-/** @throws LwsError for an invalid result table, or one with a term that cannot be stored */
+/** Parses the rows of a response. @throws LwsError for an invalid result table, or a term that cannot be stored */
 function readRows(
   body: Uint8Array,
   columns: readonly (readonly [name: string, slot: Slot])[],
@@ -66,7 +66,7 @@ function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    // The parser's message is not used: it quotes the response, which may contain internal data of the endpoint's host.
+    // The parser's message is not used, because it quotes the response, which may contain internal data of the endpoint's host.
     throw unusable('It is not JSON.');
   }
 }
@@ -78,7 +78,7 @@ function objectOf(value: unknown, what: string): Readonly<Record<string, unknown
   throw unusable(`${what} is not an object.`);
 }
 
-/** Returns a reader for the terms of one response. Blank node labels are scoped to the response. */
+/** Returns a function that reads the terms of one response. Blank node labels are valid within the response. */
 function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
   const labels = new Map<string, TermKey>();
@@ -86,7 +86,7 @@ function tokenReader(): (term: unknown) => TermKey {
     termKey({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
   const read = (term: unknown, depth = 0): TermKey => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
-    // Check before the recursion, because deep terms would exhaust the stack.
+    // The depth is checked before the recursion, because deeply nested terms would exhaust the stack.
     if (depth > maxTripleDepth) throw unusable('Triple terms are nested too deeply.');
     if (type === 'triple') return tripleToken(value, (each) => read(each, depth + 1));
     if (typeof value !== 'string') throw unusable('A term has no value.');
@@ -98,7 +98,7 @@ function tokenReader(): (term: unknown) => TermKey {
   return (term) => read(term);
 }
 
-/** @throws LwsError `service-failed` for a triple that RDF does not allow, `too-large` for one that is too deep */
+/** @throws LwsError `service-failed` for a triple that RDF does not allow, `too-large` for too deep nesting */
 function tripleToken(value: unknown, read: (term: unknown) => TermKey): TermKey {
   const { subject, predicate, object } = objectOf(value, 'The value of a triple term');
   const parts = [read(subject), read(predicate), read(object)] as const;
@@ -121,7 +121,7 @@ function literalToken(value: string, datatype: unknown, language: unknown, direc
   return termKey({
     termType: 'Literal',
     value,
-    // Language tags are case-insensitive, and those of queries and of Turtle are stored in lower case too (RDF 1.1 Concepts 3.3).
+    // Language tags are case-insensitive. Tags of queries and of Turtle are stored in lower case, too (RDF 1.1 Concepts 3.3).
     language: isTagged ? String(language).toLowerCase() : '',
     datatype: { termType: 'NamedNode', value: type },
     direction,

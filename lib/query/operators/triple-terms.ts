@@ -1,6 +1,6 @@
 /**
- * Binds triple terms with variables. If a row binds all variables of a term, the term is built, so that its pattern is a
- * lookup. If a row binds the term, its variables are extracted. Must not read data.
+ * Binds triple terms with variables. If a row binds all variables of a triple term, the term is built, so that its pattern is a
+ * lookup. If a row binds the triple term, its variables are extracted. Must not read data.
  */
 import { LwsError } from '../../tools/errors.js';
 import { isTriple, type TermKey } from '../access/terms.js';
@@ -19,11 +19,11 @@ import { type Execution, spend } from './execution.js';
 
 type Triples = readonly TripleTerm[];
 
-/** Returns true if the known variables determine the term: it has no ignored place. */
+/** Returns true if the known variables determine the triple term, which then has no ignored position. */
 const isMade = ({ places, slots }: TripleTerm, known: ReadonlySet<Slot>): boolean =>
   !places.includes(undefined) && isSubset(slots, known);
 
-/** Adds the slots that follow from known slots: variables of a known term, and terms whose variables are known. */
+/** Adds slots that follow from known slots: variables of a known triple term, and triple terms whose variables are known. */
 export function addDerived(known: Set<Slot>, triples: Triples): void {
   for (let before = -1; before !== known.size; ) {
     before = known.size;
@@ -35,7 +35,7 @@ export function addDerived(known: Set<Slot>, triples: Triples): void {
 
 const slotsOf = (item: Pattern | Plan): ReadonlySet<Slot> => ('places' in item ? item.slots : item.possible);
 
-/** Returns the triple terms of a pattern or path, and those nested in them, inner ones first. */
+/** Returns the triple terms of a pattern or path, and the triple terms nested in them, with inner terms first. */
 export function triplesOf(item: Pattern | Plan, triples: Triples): Triples {
   const within = new Set(slotsOf(item));
   // In the list, outer terms follow the terms that are nested in them.
@@ -51,7 +51,7 @@ export function triplesOf(item: Pattern | Plan, triples: Triples): Triples {
 
 /**
  * Returns the triple terms of a part that shares variables with the rows only within these terms. No index supports a lookup of
- * such variables, so the part must run alone. Empty for any other part.
+ * such variables, so the part must be executed separately. Empty for any other part.
  */
 export function scannedTriples(item: Pattern | Plan, triples: Triples, isKnown: (slot: Slot) => boolean): Triples {
   const own = triplesOf(item, triples);
@@ -66,14 +66,14 @@ export class JoinedTriples {
     private left: Triples,
   ) {}
 
-  /** Builds the terms whose variables the input rows bind. Adds their slots to `known`. */
+  /** Builds the triple terms whose variables the input rows bind. Adds the slots of these terms to `known`. */
   begin(rows: Blocks, known: Set<Slot>): Blocks {
     addDerived(known, this.left);
     const made = this.left.filter(({ slot }) => known.has(slot));
     return made.length === 0 ? rows : unified(this.execution, made, rows);
   }
 
-  /** Builds the terms, and extracts the variables, that the rows now determine. Adds their slots to `bound`. */
+  /** Builds the triple terms and extracts the variables that the rows now determine. Adds their slots to `bound`. */
   next(rows: Blocks, bound: Set<Slot>): Blocks {
     if (this.left.length === 0) return rows;
     addDerived(bound, this.left);
@@ -84,7 +84,7 @@ export class JoinedTriples {
 }
 
 async function* unified(execution: Execution, triples: Triples, input: Blocks): AsyncGenerator<Row[]> {
-  // Inner terms are built before outer ones, and split after them.
+  // Inner triple terms are built before outer ones, and extracted after outer ones.
   const order = triples.length === 1 ? triples : [...triples, ...triples.toReversed()];
   for await (const rows of input) {
     execution.assertTime(rows.length);

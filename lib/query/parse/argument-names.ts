@@ -1,20 +1,20 @@
-/** Finds the arguments of a stored query: its variables written with `$` (rule 24.6). */
+/** Finds the arguments of a stored query: variables of the query that are written with `$` (rule 24.6). */
 import { decodeEscapes } from './code-point-escapes.js';
 import { assignedIn } from './parameters.js';
 import { nodesOf } from './query-scopes.js';
 import { sparqlReader } from './sparql-parser.js';
 import { commentToken, referenceToken, stringToken, variableName } from './sparql-tokens.js';
 
-/** Token: a variable with `$`, or a string, comment, reference or escaped character, in which `$` begins no variable. */
+/** Token: a variable with `$`, or text in which `$` starts no variable: a string, comment, reference or escaped character. */
 const token = new RegExp(`${stringToken}|${commentToken}|<${referenceToken}>|\\\\.|\\$(${variableName})`, 'gsu');
 
-/** Cache of argument names by query text, because each list of tools needs them for the same queries. */
+/** Cached argument names by query text, because each list of tools needs the names of the same queries. */
 const known = new Map<string, readonly string[]>();
 const maxKnown = 100;
 
 /**
- * Returns the names of the variables with `$`, in the order of the text. Omits those that the query assigns, which cannot be
- * arguments. Returns none for a text that is not a query, or that has SERVICE.
+ * Returns the names of the variables with `$`, in the order of the text. Omits variables that the query assigns, which cannot
+ * be arguments. Empty for a text that is not a query, or that has SERVICE.
  */
 export async function argumentNames(text: string, base: string): Promise<readonly string[]> {
   const query = decodeEscapes(text);
@@ -32,7 +32,7 @@ async function namesIn(query: string, base: string): Promise<readonly string[]> 
   try {
     nodes = nodesOf(parse(query));
   } catch {
-    // A call of the stored query reports the syntax error.
+    // When the stored query is called, the syntax error is reported.
     return [];
   }
   const variables = new Set<unknown>();

@@ -1,12 +1,12 @@
-/** Decodes `\u` escapes in names and IRIs. SPARQL allows them everywhere (19.2), the parser only in strings and IRIs. Pure. */
+/** Decodes `\u` escapes in names and IRIs. SPARQL allows them in all text (19.2), the parser only in strings and IRIs. Pure. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Token: a string, comment, IRI or escaped character of a name, which is kept, or an escape. Other characters do not match. */
+/** Token: an escape to decode, or text to keep: a string, comment, IRI or escaped character. Other characters do not match. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>|\\\\[^uU]|\\\\u([0-9A-Fa-f]{4})|\\\\U(0[0-9A-Fa-f]{7}|[0-9A-Fa-f]{8})`,
   'gs',
 );
-/** Characters that are not decoded, because the parser would not read them as part of a name. */
+/** Matches characters that are not decoded, because the parser would not read them as part of a name. */
 const reserved = /[\u0000-\u0020<>"'{}|^`\\#\ud800-\udfff]/;
 
 /** Decodes the escapes of characters that are allowed in their position. */

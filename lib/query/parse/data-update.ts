@@ -1,6 +1,6 @@
 /**
- * Parses the most common updates, INSERT DATA and DELETE DATA, as Turtle in braces. The SPARQL parser in a worker parses all
- * others and reports errors: loading it here would block the HTTP thread for 250 ms.
+ * Parses the most common updates, INSERT DATA and DELETE DATA, as Turtle in braces. The SPARQL parser in a worker thread parses
+ * all other updates and reports errors. Loading it here would block the HTTP thread for 250 ms.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
@@ -11,7 +11,7 @@ import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
-/** Maximum number of prefix declarations to parse: those of the text, times operations. The worker parses other updates. */
+/** Maximum product of prefix declarations and operations. Above it, the worker thread parses the update. */
 const maxRepeated = 256;
 /** Token of triples: a string, an IRI, a comment, white space or other text without braces. */
 const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
@@ -54,9 +54,9 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     const triples = text.slice(begin, at) + (last === '.' ? '' : '\n.');
     const quads = readTriples(parser, triples, word === 'DELETE', prefixes);
     if (!quads) return undefined;
-    // The prefixes are parsed again for each operation, so their product is limited.
+    // The prefixes are parsed again for each operation, so the product of both counts is limited.
     if (updates.length * Object.keys(prefixes).length > maxRepeated) return undefined;
-    // A label may not occur in two operations (SPARQL 1.1 19.6), which only the SPARQL parser checks.
+    // Two operations must not share a blank node label (SPARQL 1.1 19.6). Only the SPARQL parser checks this.
     if (updates.length > 0 && text.includes('_:')) return undefined;
     updates.push(dataOperation(word, quads));
     at++;
@@ -79,14 +79,14 @@ function readTriples(
   deletes: boolean,
   prefixes: Readonly<Record<string, string>>,
 ): Quad[] | undefined {
-  // DELETE DATA has no blank nodes, such as a reifier without a name. Directives and `@` (except in tags) exist only in Turtle.
+  // DELETE DATA must not have blank nodes, such as an unnamed reifier. Directives and `@` (except in tags) are only in Turtle.
   if (deletes && /_:|[[(~]/.test(triples)) return undefined;
   if (/@(?:prefix|base|version)\b|(?:^|\s)(?:PREFIX|BASE|VERSION)\s/i.test(triples)) return undefined;
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);
   try {
     return parser.parse(declarations.join('') + triples) as unknown as Quad[];
   } catch {
-    // Not Turtle: a variable, a syntax error, or SPARQL syntax. The SPARQL parser decides.
+    // The text is not Turtle: it has a variable, a syntax error, or SPARQL syntax. The SPARQL parser decides.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { DataFactory } from 'rdf-data-factory';
 
 export interface DefaultGraph {
   readonly iri: string;
-  /** False if the request has a dataset for the WHERE, so that only changes use the graph. */
+  /** True if WHERE reads the graph. False if the request has a dataset for WHERE, and only changes use the graph. */
   readonly isRead: boolean;
 }
 
@@ -18,7 +18,7 @@ type Change = Algebra.Operation & {
 };
 type Operand = NamedNode | string | undefined;
 
-/** Returns the operation with GRAPH around its templates and, unless it has WITH or USING, around its WHERE. */
+/** Returns the operation with GRAPH around its templates. Without WITH or USING, WHERE gets GRAPH, too. */
 export function inDefaultGraph(operation: Algebra.Operation, graph: DefaultGraph, hasWith: boolean): Algebra.Operation {
   const name = factory.namedNode(graph.iri);
   if (operation.type !== 'deleteinsert') return ofGraphs(operation, name);
@@ -27,7 +27,7 @@ export function inDefaultGraph(operation: Algebra.Operation, graph: DefaultGraph
     pattern.graph.termType === 'DefaultGraph'
       ? Object.assign(factory.quad(pattern.subject, pattern.predicate, pattern.object, name), { type: 'pattern' })
       : pattern;
-  // The patterns of DELETE WHERE are also its template: set the graph of each.
+  // The patterns of DELETE WHERE are also its template, so each pattern gets the graph.
   const wrapped = (within: Algebra.Operation) =>
     within.type === 'bgp'
       ? { ...within, patterns: (within as unknown as { patterns: Quad[] }).patterns.map(place) }
@@ -41,7 +41,7 @@ export function inDefaultGraph(operation: Algebra.Operation, graph: DefaultGraph
   } as Algebra.Operation;
 }
 
-/** Rewrites graph management. The default graph always exists: CLEAR of an absent one succeeds, DROP and MOVE empty it. */
+/** Rewrites graph management. The default graph always exists: CLEAR succeeds if it is absent, DROP and MOVE empty it. */
 function ofGraphs(operation: Algebra.Operation, name: NamedNode): Algebra.Operation {
   const { type, source, destination } = operation as Algebra.Operation & { source?: Operand; destination?: Operand };
   const named = (operand: Operand): Operand => (operand === 'DEFAULT' ? name : operand);

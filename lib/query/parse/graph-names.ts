@@ -1,32 +1,32 @@
 /**
- * Lowers GRAPH in the algebra (SPARQL 1.1, 18.6): the union of a group's solutions in each named graph. The graph name becomes
- * a column of the group's operations: patterns bind it, subqueries project and group by it, LIMIT counts for each of its
- * values.
+ * Replaces GRAPH in the algebra (SPARQL 1.1, 18.6) by the union of a group's solutions in each named graph. The graph name
+ * becomes a column of the group's operations: patterns bind it, subqueries project and group by it, and LIMIT applies to each
+ * of its values.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad_Graph as GraphTerm, NamedNode, Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { asksPatterns, namesVariable, renameVariable, useOf } from './graph-variables.js';
 
-/** Predicate of a pattern that matches each graph once, also a graph without triples. No query can contain it. */
+/** Predicate of a pattern that matches each graph once, including graphs without triples. No query can contain this IRI. */
 export const anyGraph = 'urn:every graph';
 
-/** Annotations that the lowering adds to operations. Variables are given by name, because Comunica copies operations. */
+/** Annotations that this module adds to operations. Variables are stored by name, because Comunica copies operations. */
 export interface GraphMarks {
-  /** MINUS: column with the graph name of both sides, which does not count as a shared variable (8.3.3). */
+  /** For MINUS: column with the graph name of both sides, which is not a shared variable (8.3.3). */
   readonly graphScope?: string;
-  /** Group: column of graph names, each of which has a group, even without solutions (18.5.1). */
+  /** For groups: column of graph names. Each graph has a group, even without solutions (18.5.1). */
   readonly everyGraph?: string;
-  /** Slice: column of graph names. Start and length apply to the rows of each one. */
+  /** For LIMIT and OFFSET: column of graph names. Start and length apply to the rows of each graph. */
   readonly perGraph?: string;
 }
 
 type Operation = Algebra.Operation & GraphMarks;
 
-/** The graph that a group is evaluated in. */
+/** Graph in which a group is evaluated. */
 interface Scope {
   readonly term: NamedNode | Variable;
-  /** False for the graph of WITH: it replaces the default graph, so it may be nonexistent and is then empty. */
+  /** False for the graph of WITH. It replaces the default graph, and is treated as empty if it does not exist. */
   readonly isNamed: boolean;
 }
 
@@ -55,7 +55,7 @@ export function lowerGraphs<T extends Algebra.Operation>(root: T, isWith = false
 class Lowering {
   private fresh = 0;
 
-  /** Returns the node with all GRAPH operations below it lowered. */
+  /** Returns the node with all GRAPH operations below it replaced. */
   outside(node: unknown, isWith = false): unknown {
     if (Array.isArray(node)) return node.map((each) => this.outside(each));
     if (typeof node !== 'object' || node === null || 'termType' in node) return node;
@@ -124,7 +124,7 @@ class Lowering {
     }
   }
 
-  /** Lowers a path. A zero-length path from a term to itself exists in each graph and matches no triple. */
+  /** Converts a path. A zero-length path from a term to itself exists in each graph and matches no triple. */
   private path(node: Algebra.Path, scope: Scope): Lowered {
     const { subject, predicate, object } = node;
     node.graph = scope.term;
@@ -154,7 +154,7 @@ class Lowering {
     return lowered({ ...node, input, ...graphScope }, true);
   }
 
-  /** Lowers FILTER, BIND and ORDER BY, whose expressions can use the graph name (rule 14.14). */
+  /** Converts FILTER, BIND and ORDER BY, whose expressions can use the graph name (rule 14.14). */
   private expressing(node: Algebra.Filter | Algebra.Extend | Algebra.OrderBy, scope: Scope): Lowered {
     const inner = this.lower(node.input, scope);
     const sees = isVariable(scope.term) && this.sees({ ...node, input: undefined }, scope.term);
@@ -176,7 +176,7 @@ class Lowering {
     return lowered({ ...group, variables: [...others, term], ...(isOne && { everyGraph: term.value }) }, true);
   }
 
-  /** Lowers a subquery. Its variable of the same name is another one unless the subquery projects it. */
+  /** Converts a subquery. Unless the subquery projects it, a variable with the same name is another variable. */
   private project(node: Algebra.Project, scope: Scope): Lowered {
     const { term } = scope;
     const adds = isVariable(term) && !node.variables.some((variable) => variable.equals(term));
@@ -189,7 +189,7 @@ class Lowering {
   private readonly sees = (expressions: unknown, { value }: Variable): boolean =>
     namesVariable(expressions, value) || asksPatterns(expressions);
 
-  /** Lowers the patterns of EXISTS in the expressions of an operation. */
+  /** Converts the patterns of EXISTS in the expressions of an operation. */
   private expressions(node: object, scope: Scope): void {
     const { expression, expressions, aggregates, args } = node as Record<string, unknown>;
     for (const each of [expression, expressions, aggregates, args].flat() as (Algebra.Expression | undefined)[])

@@ -1,4 +1,4 @@
-/** Analyzes the uses of GRAPH's variable within the group, which determine if it can be bound to the graph name there. Pure. */
+/** Analyzes how a group uses its GRAPH's variable, to decide if the variable can be bound to the graph name. Pure. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { DataFactory } from 'rdf-data-factory';
 import { nodesOf } from './query-scopes.js';
@@ -39,7 +39,7 @@ export function renameVariable(root: unknown, from: string, to: string): void {
     }
 }
 
-/** Which of an operation's solutions bind a variable. */
+/** Whether all, some or none of an operation's solutions bind a variable. */
 enum Bound {
   never,
   sometimes,
@@ -52,8 +52,8 @@ interface Use {
   readonly isBound: boolean;
   /**
    * True if the group may be evaluated with the variable bound to the graph name, although SPARQL joins the name after the
-   * group (18.6). False if an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or
-   * an aggregate.
+   * group (18.6). False if an unbound variable makes a difference: in the right operand of OPTIONAL or MINUS, and below LIMIT
+   * or an aggregate.
    */
   readonly isSafe: boolean;
 }
@@ -99,7 +99,7 @@ export function useOf(group: Algebra.Operation, name: string): Use {
       case 'group':
       case 'slice': {
         const bound = inner();
-        // Solutions without the variable must not merge with those that have the graph name.
+        // Solutions without the variable must not merge with solutions that have the graph name.
         if (bound === Bound.sometimes && node.type !== 'slice') isSafe = false;
         if (bound !== Bound.never && !isListed && node.type !== 'distinct') isSafe = false;
         return isListed || node.type !== 'group' ? bound : Bound.never;

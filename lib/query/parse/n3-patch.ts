@@ -46,8 +46,8 @@ export function readN3Patch(text: string, base: string): ReadUpdate {
 }
 
 /**
- * Rejects syntax that cannot be detected in the parsed triples: quantifiers, nested formulae, formulae outside of clauses, and
- * clauses without a formula.
+ * Rejects syntax that the parsed triples do not show: quantifiers, nested formulae, formulae outside of clauses, and clauses
+ * without a formula.
  */
 function assertTokens(text: string): void {
   let depth = 0;
@@ -67,7 +67,7 @@ function assertTokens(text: string): void {
   }
 }
 
-/** Returns the clauses of the only patch of a document. */
+/** Returns the clauses of the patch in a document, which must contain exactly one. */
 function clausesOf(quads: readonly Quad[]): Readonly<Record<Clause, readonly Quad[]>> {
   const outer = quads.filter(isInDefaultGraph);
   const patches = outer.filter(
@@ -99,7 +99,7 @@ const termsOf = ({ subject, predicate, object }: Quad): readonly Term[] => [subj
 const variablesOf = (quad: Quad): string[] =>
   termsOf(quad).flatMap(({ termType, value }) => (termType === 'Variable' ? [value] : []));
 
-/** Returns a triple or pattern of the patch. Rejects one that RDF does not allow. */
+/** Returns a triple or pattern of the patch. @throws LwsError for a triple that RDF does not allow */
 function tripleOf({ subject, predicate, object }: Quad): Quad {
   if (predicate.value === implies) refuse('it has =>');
   if ((subject.termType as string) === 'Literal') refuse('a literal cannot be a subject');
@@ -109,7 +109,7 @@ function tripleOf({ subject, predicate, object }: Quad): Quad {
   return factory.quad(subject, predicate, object);
 }
 
-/** Returns a query for the distinct bindings that satisfy the conditions. Blank nodes match any term. */
+/** Returns a query for the distinct bindings that match the conditions. Blank nodes match any term. */
 function solutionsOf(where: readonly Quad[], names: readonly string[]): object {
   // Variable names of a patch contain no spaces, so the new name is unique.
   const asVariable = <T extends Term>(term: T): T | Variable =>

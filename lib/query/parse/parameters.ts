@@ -1,9 +1,9 @@
-/** Binds query parameters: terms replace variables in the syntax tree, so that no value can be parsed as syntax. */
+/** Binds query parameters by replacing variables in the syntax tree, so that no value can be parsed as syntax. */
 import { LwsError } from '../../tools/errors.js';
 import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';
 
-/** Value of a parameter: an IRI, or a literal. */
+/** Value of a parameter: an IRI or a literal. */
 export type ParameterTerm =
   | { readonly iri: string }
   | { readonly literal: string; readonly language?: string; readonly datatype?: string };
@@ -17,8 +17,8 @@ const refused = (detail: string): LwsError => new LwsError('bad-request', detail
 
 /**
  * Replaces variables by terms. A selected variable remains a column, with the term in each row.
- * @throws LwsError `bad-request` for a variable that does not occur in the query or is assigned by it, and for a literal in a
- * position that requires an IRI
+ * @throws LwsError `bad-request` for a variable that is not in the query or that the query assigns, and for a literal where an
+ * IRI is required
  */
 export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   const names = new Set(Object.keys(parameters));
@@ -32,7 +32,7 @@ export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   for (const name of names) if (!found.has(name)) throw refused(`The query has no variable ?${name}.`);
   if (nodes.some(({ subType }) => subType === 'service'))
     throw refused('Parameters are not supported in a query with SERVICE.');
-  // Visit each node once, because the parser may use one object in several positions.
+  // Each node is visited once, because the parser may use one object in several positions.
   for (const node of new Set(nodes)) {
     assertUnassigned(node, isParameter);
     const isTriple = node.type === 'triple' || node.subType === 'triple';
@@ -62,7 +62,7 @@ function replaced(each: unknown, { node, key, isParameter, put }: Place): unknow
   return isSelected ? { type: 'pattern', subType: 'bind', expression: term, variable: each, loc: each['loc'] } : term;
 }
 
-/** Replaces BOUND of a parameter by true: its argument must be a variable, and parameters are always bound. */
+/** Replaces BOUND of a parameter by true, because its argument must be a variable. */
 function withoutBound(node: unknown, isParameter: Place['isParameter']): unknown {
   const { type, subType, operator, args, loc } = (node ?? {}) as Syntax;
   if (type !== 'expression' || subType !== 'operation' || operator !== 'bound') return node;
@@ -91,7 +91,7 @@ const literal = (value: string, langOrIri: unknown, loc: unknown): object => ({
   loc,
 });
 
-/** Positions that do not allow a literal. */
+/** Positions in which a literal is not allowed. */
 const iriPlaces = new Set(['subject', 'predicate', 'graph', 'describe']);
 
 function termOf(term: ParameterTerm, { value: name, loc }: Syntax, place: string): object {

@@ -1,4 +1,4 @@
-/** Parses and checks a query. Returns its dataset and its algebra. Must not depend on the caller or run anything. */
+/** Parses and checks a query. Returns its dataset and algebra. Must not depend on the caller or run queries. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LRUCache } from 'lru-cache';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -19,10 +19,10 @@ export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
 export interface ReadQuery {
   readonly form: QueryForm;
-  /** Algebra without dataset clauses, with placeholders for constants. Queries of one shape share this object. */
+  /** Algebra without dataset clauses, with placeholders for constants. Queries of one shape share the same object. */
   readonly shape: Algebra.Operation;
   readonly constants: Constants;
-  /** Graphs of FROM and FROM NAMED; undefined without such clauses. */
+  /** Graphs of FROM and FROM NAMED. `undefined` without such clauses. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
   /** Names of the variables of a SELECT, in order. */
   readonly variables: readonly string[];
@@ -32,20 +32,20 @@ export interface ReadQuery {
 }
 
 export interface ReadOptions {
-  /** Hosts allowed in SERVICE. */
+  /** Hosts that are allowed in SERVICE. */
   readonly allowedServices?: readonly AllowedHost[];
-  /** Values of parameters. */
+  /** Values of the query's parameters. */
   readonly parameters?: Parameters;
-  /** Searches the rows of `text:query` patterns. Absent: these are ordinary patterns. */
+  /** Returns the rows of `text:query` patterns. Absent: such patterns are ordinary triple patterns. */
   readonly searchTexts?: SearchTexts | undefined;
-  /** Dataset of the request. */
+  /** Graphs of the dataset that the request specifies. */
   readonly defaultGraphs?: readonly string[] | undefined;
   readonly namedGraphs?: readonly string[] | undefined;
 }
 
-/** Maximum length of cached queries in characters. Queries with parameters or text patterns are not cached. */
+/** Maximum length of a cached query, in characters. Queries with parameters or text patterns are not cached. */
 const longestKept = 8192;
-/** Cache of parsed shapes and texts. If `fixed` (`fixedTerms`) is undefined, the shape cannot be used. */
+/** Cached shapes and texts. If `fixed` (`fixedTerms`) is `undefined`, the shape cannot be used. */
 const kept = new LRUCache<
   string,
   { readonly query: ReadQuery | undefined; readonly fixed: ReadonlySet<string> | undefined }
@@ -56,7 +56,7 @@ const kept = new LRUCache<
 const none: Constants = new Map();
 
 /**
- * Parses a query, or returns the cached one of the same shape.
+ * Parses a query, or returns the cached query of the same shape.
  * @throws LwsError `malformed-query` with line and column, also for an update, `too-complex` for a SERVICE that is not allowed,
  * `bad-request` as `bindParameters`
  */
@@ -83,7 +83,7 @@ async function keptOf({ text, constants }: QueryShape, base: string) {
   let found = kept.get(name);
   if (!found) {
     const query = await parsed(text, base).catch((error: unknown) => {
-      // The caller then parses the text itself, whose error has the right terms and position.
+      // The caller then parses the original text, whose error has the correct terms and position.
       if (constants.size === 0) throw error;
       return undefined;
     });
@@ -181,7 +181,7 @@ const variableToken = new RegExp(
   'gs',
 );
 
-/** Returns the last BASE of the query. Each BASE is relative to the previous one. */
+/** Returns the last BASE of the query, resolved against the earlier ones. */
 function baseOf({ context }: Syntax, outer: string): string {
   let base = outer;
   for (const { subType, value } of (context as Syntax[] | undefined) ?? [])

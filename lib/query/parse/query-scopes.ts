@@ -1,10 +1,10 @@
 /**
- * Checks scope rules of variables that the grammar does not express (SPARQL 1.1 11.4, 18.2.4.4), before the query runs. Does
- * not recurse, because the nesting depth of a query grows with its length.
+ * Checks scope rules of variables that the grammar does not express (SPARQL 1.1 11.4, 18.2.4.4), before the query runs. Not
+ * recursive, because the nesting depth of a query grows with its length.
  */
 import { LwsError } from '../../tools/errors.js';
 
-/** Node of the algebra or syntax, whose members are searched. */
+/** Node of the algebra or of the syntax tree. */
 export interface AlgebraNode {
   readonly type?: string;
   readonly [member: string]: unknown;
@@ -16,7 +16,7 @@ interface Named {
 
 const namesOf = (variables: unknown): string[] => (variables as readonly Named[]).map(({ value }) => value);
 
-/** @throws LwsError `malformed-query` */
+/** Rejects invalid scopes of variables. @throws LwsError `malformed-query` */
 export function assertScopes(root: object): void {
   for (const node of nodesOf(root)) {
     if (node.type === 'project') assertProjection(node);
@@ -27,8 +27,8 @@ export function assertScopes(root: object): void {
 
 /**
  * Rejects a SELECT that assigns the variable of a GRAPH in its WHERE. The variable is bound outside of the group, and may be
- * assigned within it (SPARQL 1.1 18.2.1, 18.6). The parser rejects only assignments after GRAPH in a group. In the algebra this
- * cannot be detected.
+ * assigned within the group (SPARQL 1.1 18.2.1, 18.6). The parser rejects only assignments after GRAPH in a group. The algebra
+ * does not show such assignments.
  * @throws LwsError `malformed-query`
  */
 export function assertGraphNames(syntax: object): void {
@@ -46,7 +46,7 @@ export function assertGraphNames(syntax: object): void {
   }
 }
 
-/** Yields a node and its descendants. Does not descend into nodes for which `goOn` returns false. */
+/** Yields a node and its descendants, without the descendants of nodes for which `goOn` returns false. */
 export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = () => true): Generator<AlgebraNode> {
   const left: unknown[] = [root];
   while (left.length > 0) {
@@ -62,8 +62,8 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = (
 }
 
 /**
- * Returns the variables in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. A subquery
- * has the projected ones.
+ * Returns the variables in scope in a part of the syntax (SPARQL 1.1, 18.2.1): variables that its solutions may bind. For a
+ * subquery, returns the projected variables.
  */
 export function scopeOf(part: object): Set<string> {
   const names = new Set<string>();
@@ -90,7 +90,7 @@ export function scopeOf(part: object): Set<string> {
   return names;
 }
 
-/** Rejects a grouped query that projects other variables than grouping variables, aggregates, and expressions of them. */
+/** Rejects a query with groups that projects other variables than grouping variables, aggregates, and their expressions. */
 function assertProjection(project: AlgebraNode): void {
   const known = new Set<string>();
   for (let node = project['input'] as AlgebraNode | undefined; node; node = node['input'] as AlgebraNode | undefined) {
@@ -111,7 +111,7 @@ function assertDistinct(names: readonly string[]): void {
   if (repeated !== undefined) throw malformed(`VALUES has the variable ?${repeated} twice.`);
 }
 
-/** Returns true if only a node's own variables are in scope outside of it, and none for an expression or MINUS. */
+/** Returns true if only the node's own variables, or none for an expression or MINUS, are in scope outside of the node. */
 const hidesVariables = ({ type }: AlgebraNode): boolean => /^(?:expression|project|group|minus)$/.test(type ?? '');
 
 /** Rejects BIND or AS of a variable that is already bound. */
@@ -134,8 +134,8 @@ function assertFresh(extend: AlgebraNode): void {
 const assignedTwice = (name: string): LwsError => malformed(`?${name} is assigned but is already bound.`);
 
 /**
- * Adds the variables of the query text to COUNT(DISTINCT *): the algebra also has variables for blank nodes and paths, which are
- * not in solutions.
+ * Adds the variables of the query text to COUNT(DISTINCT *): the algebra also contains variables for blank nodes and paths,
+ * which are not in solutions.
  */
 export function nameSolutions(algebra: object, syntax: object): void {
   const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>

@@ -1,13 +1,13 @@
 /**
- * Computes the shape of a query: its text with placeholders for the constants, absolute IRIs and strings in term positions.
- * Queries of one shape are parsed and compiled once. A term may always stay in the shape, so unusual terms do. Pure.
+ * Computes the shape of a query: its text with placeholders for the constants. Constants are absolute IRIs and strings in term
+ * positions. Queries of one shape are parsed and compiled once. Unusual terms stay in the shape. Pure functions.
  */
 import type { Literal, NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { nodesOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Constants of a query by placeholder. Equal constants share one placeholder. */
+/** Constants of a query by placeholder. Equal constants have the same placeholder. */
 export type Constants = ReadonlyMap<string, string>;
 
 export interface QueryShape {
@@ -15,7 +15,7 @@ export interface QueryShape {
   readonly constants: Constants;
 }
 
-/** Start of placeholders, with a private-use character. Texts that contain the character have no shape. */
+/** Prefix of placeholders, with a private-use character. A text that contains this character has no shape. */
 const placeholder = 'urn:\ue000';
 
 /** Token: a string, comment, reference (with the parenthesis of a function call), word, or any other character. */
@@ -23,13 +23,13 @@ const token = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>(?:\\s*\\()?|[?$@:%.\\w\\u0080-\\uffff-]+|\\S`,
   'gs',
 );
-/** Reference to an absolute IRI. Excludes surrogates, which the parser checks. */
+/** Matches a reference to an absolute IRI. Excludes surrogates, which the parser checks. */
 const absoluteIri = /^<[A-Za-z][A-Za-z0-9+.-]*:[!-~\u00a1-\ud7ff\uf900-\ufffd]*>$/;
 const shortString = /^(["'])(?!\1.)[ -~\u00a0-\ud7ff\uf900-\ufffd]*\1$/;
-/** Token after which an IRI or string is not a term: a keyword, a declared prefix, or the end of `^^`. */
+/** Matches a token after which an IRI or string is not a term: a keyword, a declared prefix, or the end of `^^`. */
 const isBeforeOther = /^(?:from|named|base|version|separator|\^|.*:)$/is;
 
-/** Returns the shape of a query. Without constants, it is the text. `undefined` if the text could contain a placeholder. */
+/** Returns the shape of a query. Without constants, it is the text. `undefined` if the text may contain a placeholder. */
 export function queryShapeOf(text: string): QueryShape | undefined {
   if (text.includes('\ue000')) return undefined;
   const constants = new Map<string, string>();
@@ -61,7 +61,7 @@ export function queryShapeOf(text: string): QueryShape | undefined {
 
 const factory = new DataFactory();
 
-/** Returns the constant for which a term is a placeholder, otherwise the term. */
+/** Returns the constant of a placeholder, and any other term unchanged. */
 export function constantOf<T extends Term>(term: T, constants: Constants): T {
   const value = constants.get(term.value);
   if (value === undefined) return term;
@@ -84,8 +84,8 @@ export const withConstants = <T extends object>(operation: T, constants: Constan
 type Parts = Record<string, unknown>;
 
 /**
- * Returns a tree with some parts replaced. It shares all other parts with the original.
- * @param replace returns the replacement; if it returns the part itself, its members are visited
+ * Returns a tree with some parts replaced. All other parts are shared with the original.
+ * @param replace returns the replacement of a part. If it returns the part, the members of the part are visited
  */
 export function rewritten<T extends object>(root: T, replace: (part: unknown) => unknown): T {
   const done = new Map<unknown, unknown>();
@@ -108,14 +108,14 @@ export function rewritten<T extends object>(root: T, replace: (part: unknown) =>
 function cloned(part: object): object {
   if (Array.isArray(part)) return [...part];
   const prototype = Object.getPrototypeOf(part);
-  // Keep the prototype, so that a literal has the hidden class of the original, and code optimized for it runs on both.
+  // The prototype is kept, so that a literal has the hidden class of the original, and optimized code runs on both.
   return prototype === Object.prototype ? { ...part } : Object.assign(Object.create(prototype), part);
 }
 
 /**
- * Returns the terms of a parsed shape that are not placeholders. If a constant equals one of them, the shape is not used,
- * because parser and compiler merge equal terms. `undefined` if a placeholder is lost or not a term: the shape is then never
- * used.
+ * Returns the terms of a parsed shape that are not placeholders. If a constant equals such a term, the shape is not used,
+ * because parser and compiler merge equal terms. Returns `undefined` if a placeholder is lost or not a term. The shape is then
+ * never used.
  */
 export function fixedTerms(parts: object, constants: Constants): ReadonlySet<string> | undefined {
   const [fixed, found] = [new Set<string>(), new Set<string>()];

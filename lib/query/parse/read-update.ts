@@ -1,4 +1,4 @@
-/** Parses and checks updates. Must not depend on the caller or run anything. */
+/** Parses and checks updates. Must not depend on the caller or run updates. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { LwsError } from '../../tools/errors.js';
@@ -23,18 +23,18 @@ export interface UpdateTarget {
   readonly isNew?: boolean | undefined;
   /** Key of a LevelDB entry with the graph in JSON: `revision`, `prefixes`, `keys`. Absent for an RDF resource. */
   readonly entry?: string | undefined;
-  /** True to not use a worker thread: the result is then `undefined` if the update has variables. */
+  /** True to use no worker thread. The result is then `undefined` if the update has variables. */
   readonly inlineOnly?: boolean;
 }
 
 /** Context in which an update is parsed. */
 export interface UpdatePlace {
   readonly base: string;
-  /** Named graph in place of the default graph. */
+  /** Named graph that replaces the default graph. */
   readonly defaultGraph?: DefaultGraph | undefined;
 }
 
-/** Operation of an update. */
+/** One operation of an update. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;
   /** Base IRI for IRI(). */
@@ -58,7 +58,7 @@ export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =
 
 /**
  * Parses an update.
- * @param prepare checks the syntax tree before it is translated, and throws to reject it
+ * @param prepare checks the syntax tree before translation, and throws to reject the update
  * @throws LwsError `malformed-body` for a syntax error
  */
 async function readSteps(written: string, place: UpdatePlace, prepare: (syntax: Syntax) => void): Promise<ReadUpdate> {
@@ -69,7 +69,7 @@ async function readSteps(written: string, place: UpdatePlace, prepare: (syntax: 
     if (syntax.type !== 'update') throw new Error('it is a query, not an update');
     prepare(syntax);
     const algebra = translate(syntax);
-    // Skip the check for INSERT DATA and DELETE DATA, which may be long.
+    // The check is skipped for INSERT DATA and DELETE DATA, which may be long.
     if (/bind|select|values/i.test(text)) assertScopes(algebra);
     if (/count/i.test(text)) nameSolutions(algebra, syntax);
     return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, place) };
@@ -112,7 +112,7 @@ const unitsOf = (syntax: Syntax): readonly Syntax[] => (syntax['updates'] as Syn
 const declaredPrefixes = (syntax: Syntax): Record<string, string> =>
   Object.assign({}, ...unitsOf(syntax).map(prefixesOf)) as Record<string, string>;
 
-/** Returns the operations with their base IRIs. A prologue before an operation also applies to the following ones. */
+/** Returns the operations with their base IRIs. A prologue before an operation also applies to later operations. */
 function stepsOf(syntax: Syntax, algebra: Algebra.Operation, { base: outer, defaultGraph }: UpdatePlace): UpdateStep[] {
   const composite = algebra as Algebra.CompositeUpdate;
   const operations = algebra.type === 'compositeupdate' ? composite.updates : [algebra];
@@ -127,7 +127,7 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, { base: outer, defa
     const hasWith = written['graph'] !== undefined;
     const operation = operations[at++]!;
     const placed = defaultGraph ? inDefaultGraph(operation, defaultGraph, hasWith) : operation;
-    // The named graph that replaces the default graph may be nonexistent, like that of WITH.
+    // The named graph that replaces the default graph may be nonexistent, like the graph of WITH.
     steps.push({ operation: lowerGraphs(placed, hasWith || defaultGraph?.isRead), base });
   }
   return steps;

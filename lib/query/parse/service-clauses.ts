@@ -9,7 +9,7 @@ import { type AllowedHost, isAllowedHost } from '../../tools/outbound/address-po
 import { nodesOf } from './query-scopes.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 
-/** Returns a subset of the variables bound by every solution; empty for unknown operations. */
+/** Returns variables that every solution binds, possibly not all. Empty for unknown operations. */
 function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
   switch (node.type) {
     case 'bgp':
@@ -68,9 +68,9 @@ function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> 
 export interface ServiceClause {
   readonly endpoint: string;
   readonly isSilent: boolean;
-  /** True if the endpoint is not allowed but the clause is SILENT. The clause then has one empty solution, without request. */
+  /** True if the clause is SILENT and the endpoint is not allowed. It then has one empty solution, without a request. */
   readonly isDenied: boolean;
-  /** The group as a complete query. */
+  /** Complete query that is sent to the endpoint. */
   readonly query: string;
   /** Variables that a solution may bind. */
   readonly variables: readonly string[];
@@ -78,11 +78,11 @@ export interface ServiceClause {
   readonly certain: readonly string[];
 }
 
-/** Start of the names that replace endpoints, so that only code with the clauses can send a request. */
+/** Prefix of names that replace endpoints. Only code with the clauses can then send a request. */
 const placeholder = 'urn:quadpod:service:';
 
 /**
- * Replaces the endpoints in the syntax by names that `putServices` finds. The groups stay in the syntax for their variables.
+ * Replaces the endpoints in the syntax by names that `putServices` finds. The groups stay, because of their variables.
  * @throws LwsError `too-complex` for a clause that is not allowed, even a nested one, unless it is SILENT
  */
 export async function takeServices(
@@ -99,10 +99,10 @@ export async function takeServices(
   const denied = new Set(all.filter((node) => isDenied(tools.meaningOf(node), allowed)));
   const outer = [...nodesOf(syntax, (node) => !isService(node))].filter(isService);
   const meanings = outer.map((node) => ({ ...tools.meaningOf(node), isDenied: denied.has(node) }));
-  // Remove denied nested clauses, so that other endpoints do not query them either.
+  // Nested clauses that are denied are removed, so that other endpoints do not query them either.
   for (const node of denied) if (!outer.includes(node)) Object.assign(node, { subType: 'group', patterns: [] });
   const clauses = outer.map((node, at) => ({ ...meanings[at]!, query: tools.textOf(node) }));
-  // Rename endpoints last, because the queries of the outer clauses contain the nested ones.
+  // Endpoints are renamed last, because the queries of the outer clauses contain the nested clauses.
   for (const node of all) rename(node, outer.indexOf(node));
   return clauses;
 }
@@ -148,7 +148,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   return {
     meaningOf(service) {
       const name = service['name'] as Syntax;
-      // The endpoint would depend on data, and would be known only while the query runs.
+      // With a variable, the endpoint would depend on data, and would be known only while the query runs.
       if (name.subType === 'variable')
         throw refused(`SERVICE ?${name['value']} is not supported. Write the IRI of the endpoint.`);
       const algebra = toAlgebra(query(prologue, [service]), base);
@@ -163,7 +163,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
     },
     textOf(service) {
       const patterns = service['patterns'] as readonly Syntax[];
-      // Omit the server's own base IRI, unless an IRI is relative to it.
+      // The server's own base IRI is omitted, unless an IRI is relative to it.
       const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Syntax));
       const exposed = ownBase < 0 ? [...prologue, ...patterns] : prologue.slice(0, ownBase);
       const isRelative = exposed.some((node) => [...nodesOf(node)].some(isReference));
@@ -177,12 +177,12 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
 const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));
 
-/** Maximum number of SERVICE clauses of a query, including nested ones. A request is sent for each. */
+/** Maximum count of SERVICE clauses in a query, including nested clauses. A request is sent for each. */
 export const maxServices = 8;
 
 /**
  * Returns the URL of an endpoint.
- * @throws LwsError `too-complex` unless it is an http or https URL without credentials, with an allowed host
+ * @throws LwsError `too-complex` unless the endpoint is an http or https URL without credentials, with an allowed host
  */
 export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[]): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
@@ -193,7 +193,7 @@ export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[])
   return url;
 }
 
-/** @throws LwsError as `assertAllowed`, unless the clause is SILENT */
+/** Returns true if a SILENT clause is not allowed. @throws LwsError as `assertAllowed`, for any other clause */
 function isDenied({ endpoint, isSilent }: Meaning, allowed: readonly AllowedHost[]): boolean {
   try {
     assertAllowed(endpoint, allowed);

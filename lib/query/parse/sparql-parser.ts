@@ -1,11 +1,11 @@
-/** Parses SPARQL and translates it to algebra. Before, corrects escapes and relative references in the text. */
+/** Parses SPARQL and translates it to algebra. Escapes and relative references in the text are resolved before. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { nodesOf, scopeOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { onParseErrors } from './syntax-errors.js';
 
-/** Unchanged strings and comments, references, and words, one of which is BASE. Any other character matches itself. */
+/** Token: a string or comment, which is kept, a reference, or a word, which may be BASE. Any other character matches itself. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<(${referenceToken})>|((?:[?$@:%.\\w\\u0080-\\uffff-]|\\\\.)+)(?=((?:\\s|${commentToken}(?:[\\n\\r]|$))*<)?)`,
   'gs',
@@ -14,7 +14,7 @@ const token = new RegExp(
 const hasScheme = (reference: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(reference);
 const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference);
 
-/** Resolves references that the parser does not: BASE can change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
+/** Resolves references that the parser cannot: BASE may change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
 export function resolveReferences(text: string, outer: string): string {
   // Most texts contain no reference to resolve.
   if (!/\.[/?#>]|<\/\/|\bbase\b/i.test(text)) return text;
@@ -47,10 +47,10 @@ export interface Syntax {
   readonly [member: string]: unknown;
 }
 
-/** Translates a syntax tree. GRAPH, and the WITH of an update, become `graph` operations. */
+/** Function that translates a syntax tree. GRAPH, and WITH of an update, become `graph` operations. */
 type ToAlgebra = (syntax: Syntax, baseIRI: string, blankToVariable?: boolean) => Algebra.Operation;
 
-/** Builds the parser. This takes 250 ms, so there is a single one. */
+/** Builds the parser. It is built once, because this takes 250 ms. */
 async function makeParser() {
   const [{ Parser }, { toAlgebra12Builder }, { createAlgebraContext }, { IndirBuilder }] = await Promise.all([
     import('@traqula/parser-sparql-1-2'),
@@ -59,12 +59,12 @@ async function makeParser() {
     import('@traqula/core'),
   ]);
   const rules = {
-    // By default, the package moves the graph into all patterns.
+    // By default, the package would move the graph into all patterns.
     recurseGraph: ({ algebraFactory }: Context, input: Algebra.Operation, name: never) =>
       algebraFactory.createGraph(input, name),
-    // By default, the package includes variables of a subquery that it does not project.
+    // By default, the package would include variables of a subquery that the subquery does not project.
     inScopeVariables: (_: Context, query: Syntax) => scopeOf(query),
-    // By default, the package numbers variables again after a subquery, and uses names that a query can contain.
+    // By default, the package would number variables again after a subquery, and use names that a query can contain.
     generateFreshVar: (context: Context) => context.dataFactory.variable!(`..v${context.varCount++}`),
   };
   const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: (_: Subrules): unknown => rule }));
@@ -102,14 +102,14 @@ const inlineData =
 type Context = ReturnType<typeof import('@traqula/algebra-transformations-1-2')['createAlgebraContext']>;
 let parser: ReturnType<typeof makeParser> | undefined;
 
-/** Loads the SPARQL parser. Call it before the first query or update. */
+/** Loads the SPARQL parser. To be called before the first query or update. */
 export function loadParser(): ReturnType<typeof makeParser> {
   parser ??= makeParser();
   return parser;
 }
 
 export interface SparqlReader {
-  /** @throws Error of the parser, RangeError if the nesting is too deep */
+  /** Returns the syntax tree. @throws Error of the parser, RangeError if the nesting is too deep */
   parse(text: string): Syntax;
   /**
    * Returns the algebra, in which GRAPH is an operation (`lowerGraphs`).
@@ -118,7 +118,7 @@ export interface SparqlReader {
   translate(syntax: Syntax): Algebra.Operation;
 }
 
-/** @param base initial base IRI */
+/** Returns functions that parse and translate. @param base initial base IRI */
 export async function sparqlReader(base: string): Promise<SparqlReader> {
   const { parser, toAlgebra } = await loadParser();
   return {
@@ -128,7 +128,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
         syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
       } catch (error) {
         if (error instanceof RangeError) throw error;
-        // Parse the original text, so that the error has its source location.
+        // The original text is parsed, so that the error has its source location.
         parser.parse(text, { baseIRI: base });
         throw error;
       }

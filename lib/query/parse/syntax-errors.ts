@@ -1,13 +1,13 @@
 /** Explains syntax errors of the SPARQL parser in terms of SPARQL, with line and column. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Chevrotain's error for an unexpected token. */
+/** Error of the parser library Chevrotain for an unexpected token. */
 interface TokenFault {
   readonly message: string;
   readonly token: { readonly image: string; readonly startOffset: number };
 }
 
-/** Unexpected token, with the expected ones. */
+/** Error for an unexpected token, with the expected tokens. */
 class UnexpectedToken extends Error {
   constructor(readonly fault: TokenFault) {
     super(fault.message);
@@ -42,7 +42,7 @@ const words: readonly (readonly [RegExp, string])[] = [
 function expected({ message, token: { image } }: TokenFault): string {
   const [, one] = /--> ([^ ]+) <--/.exec(message) ?? [];
   const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);
-  // Omit the second kind of prefixed names, and variables if one was found: the parser lists them everywhere.
+  // Omits the second kind of prefixed names, and variables if a variable was found: the parser lists these everywhere.
   const names = all.filter(
     (name) => !(all.length > 1 && name === 'PNameNs') && !(/^[?$]/.test(image) && /^Var/.test(name)),
   );
@@ -79,7 +79,7 @@ function placeOf(text: string, token: string, isLast = false): number | undefine
   return at;
 }
 
-/** Explanations of errors that the parser detects after parsing. `NAME` is the name in the parser's message. */
+/** Explanations of errors that the parser detects after parsing. `NAME` is replaced by the name in the parser's message. */
 const faults: readonly (readonly [said: RegExp, what: string])[] = [
   [/^Variable (?<name>\S+) used more than once in SELECT/, '?NAME is selected twice'],
   [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND but is already bound'],
@@ -109,7 +109,7 @@ function explained(text: string, error: Error): Explained {
   }
   const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
   if (offset !== undefined) {
-    // The offset may be within a word, after a keyword. Start at the beginning of the word.
+    // The offset may be within a word, after a keyword. The error starts at the beginning of the word.
     const before = /\b\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
     const at = Number(offset) - (/\w/.test(text[Number(offset)] ?? '') ? before.length : 0);
     const rest = text.slice(at, at + 200);
@@ -134,7 +134,7 @@ function explained(text: string, error: Error): Explained {
   return { what: error.message.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 300), at: undefined };
 }
 
-/** Explains a syntax error in one sentence. @param error thrown by the parser for the same text */
+/** Explains a syntax error in one sentence. @param error error of the parser for the same text */
 export function explainSyntax(text: string, error: Error): string {
   if (error instanceof RangeError) return 'it is nested too deeply.';
   const { what, at } = explained(text, error);

@@ -11,7 +11,7 @@ const namespace = 'http://jena.apache.org/text#';
 export interface TextCall {
   readonly query: string;
   readonly predicate?: string;
-  /** Maximum number of rows. */
+  /** Maximum count of rows. */
   readonly limit: number;
   readonly lang?: string;
   /** Graph to search. Absent: all graphs, with one row for each triple. */
@@ -24,11 +24,11 @@ export interface TextRow {
   readonly predicate: string;
   readonly score: number;
   readonly literal: string;
-  /** Language tag; empty for none. */
+  /** Language tag. Empty for a literal without a language. */
   readonly language: string;
 }
 
-/** Rows, or the reason of a rejection in a message for the client. */
+/** Rows, or the reason of a rejection, as a message for the client. */
 export type TextAnswer =
   | { readonly rows: readonly TextRow[] }
   | {
@@ -39,22 +39,22 @@ export type TextAnswer =
 
 export type SearchTexts = (call: TextCall) => Promise<TextAnswer>;
 
-/** Default and maximum number of rows of a pattern, and maximum number of patterns of a query. */
+/** Default and maximum count of rows of a pattern, and maximum count of patterns in a query. */
 const [maxRows, maxPatterns] = [10_000, 4];
 
 const refused = (detail: string): LwsError => new LwsError('malformed-query', detail);
 
-/** Returns true if a query may have text patterns. A prefix may end anywhere in the IRI, and characters may be escaped. */
+/** Returns true if a query may have text patterns. A prefix can end anywhere in the IRI, and characters can be escaped. */
 export const mayHaveTextPatterns = (text: string): boolean => /jena\.apache|text\\?#query|\\u/i.test(text);
 
 type Terms = readonly (Syntax & { readonly value: string })[];
 
-/** Properties of the query and the request that are needed to translate its text patterns. */
+/** Context of a query that is needed to translate its text patterns. */
 interface TextContext {
   /** Base IRI of the query. */
   readonly base: string;
   readonly search: SearchTexts;
-  /** True if the query or the request has a dataset, which restricts the graphs. */
+  /** True if the query or the request has a dataset, which restricts the graphs to search. */
   readonly hasDataset: boolean;
 }
 
@@ -62,7 +62,7 @@ interface Reading extends TextContext {
   iriOf(term: Syntax): string;
 }
 
-/** Replaces the patterns. @throws LwsError `malformed-query`, `too-busy` */
+/** Replaces the text patterns of a query. @throws LwsError `malformed-query`, `too-busy` */
 export async function replaceTextPatterns(syntax: Syntax, context: TextContext): Promise<void> {
   const { base } = context;
   const prefixes = prefixesOf(syntax);
@@ -86,12 +86,12 @@ export async function replaceTextPatterns(syntax: Syntax, context: TextContext):
       const tables: object[] = [];
       for (const triple of found) tables.push(await tableOf(triple, graph, reading));
       const bgp = rest.length === 0 ? [] : [{ ...patterns[at]!, triples: rest }];
-      // Replace one element by one group, so that the indexes of the others stay the same.
+      // One element is replaced by one group, so that the indexes of the others stay the same.
       (patterns as object[])[at] = { type: 'pattern', subType: 'group', patterns: [...bgp, ...tables], loc: triples };
     }
 }
 
-/** Yields the lists of patterns of a query, each with the name of its GRAPH. Does not recurse, because queries are nested deeply. */
+/** Yields the lists of patterns of a query, each with the name of its GRAPH. Not recursive, for deeply nested queries. */
 function* groupsOf(syntax: Syntax): Generator<readonly [patterns: Syntax[], graph: Syntax | undefined]> {
   const left: [node: unknown, graph: Syntax | undefined][] = [[syntax, undefined]];
   for (let next = left.pop(); next; next = left.pop()) {
@@ -148,7 +148,7 @@ async function tableOf(
     values: rows.map((row) => Object.fromEntries(cells.map(([name, at]) => [name, termsOf(row)[at]]))),
   });
   if (!isChecked) return table(columns);
-  // Look up the triples in the dataset: one that is in two graphs is found in each, and none outside of the dataset.
+  // The triples are looked up in the dataset: a triple in two graphs is found twice, and none outside of the dataset.
   const own = variables.length === 3 ? [] : ([[hidden.literal, 2]] as typeof columns);
   const literal = variables[2] ?? term('variable', hidden.literal);
   const triple = { subject: first, predicate: term('variable', hidden.predicate), object: literal };
@@ -161,7 +161,7 @@ async function tableOf(
   };
 }
 
-/** Variables that no query can contain. */
+/** Variable names that no query can contain. */
 const hidden = { predicate: '..predicate', literal: '..literal' };
 
 function termsAt(loc: unknown) {
@@ -179,7 +179,7 @@ const isText = (term: unknown): term is Terms[number] =>
 const isOf = ({ langOrIri }: Syntax, datatype: string): boolean =>
   isTerm(langOrIri, 'namedNode') && langOrIri.value === datatype;
 
-/** Reads the arguments: property, words, maximum number of rows, language. All except the words are optional. */
+/** Returns the arguments: property, words, maximum count of rows, language. All except the words are optional. */
 function callOf(terms: Terms, iriOf: (term: Syntax) => string): TextCall {
   const rest = [...terms];
   const predicate = isTerm(rest[0], 'namedNode') ? iriOf(rest.shift()!) : undefined;

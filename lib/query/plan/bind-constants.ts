@@ -22,7 +22,7 @@ export function bindConstants(compiled: Compiled, constants: Constants): Compile
 
 function boundKey(token: TermKey, constants: Constants): TermKey {
   if (isIri(token)) return constants.get(token) ?? token;
-  // An annotation has a triple term, even if the text has no `<<`.
+  // The term may be a triple term even without `<<` in the text, because of an annotation.
   if (isTriple(token))
     return tripleKey(partsOfTriple(token).map((part) => boundKey(part, constants)) as never as TripleKeys);
   return constantToken(constantOf(termOf(token), constants));

@@ -169,7 +169,7 @@ export class Shell extends Page {
     `;
   }
 
-  /** Count of pending requests, or an empty element of the same position. */
+  /** Renders the count of pending requests, or an empty element of the same size. */
   private badge(): TemplateResult {
     if (this.pending === 0) return html`<span class="badge-place"></span>`;
     return html` <span class="badge-place"><span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span></span>`;

@@ -24,7 +24,7 @@ const errors: Readonly<Record<string, string>> = {
   forbidden: 'insufficient_scope',
 };
 
-/** Returns the `WWW-Authenticate` values for a request without a credential or with a rejected one. */
+/** Returns the `WWW-Authenticate` values for a request with a missing or rejected credential. */
 export function challenges(
   { realm, authorizationServer, resourceMetadata, dpopOnly, scope }: ChallengePolicy,
   error: LwsError,

@@ -17,7 +17,9 @@ export interface AclRule {
   readonly groups: readonly string[];
   /** Allowed origins. Empty: any origin. */
   readonly origins: ReadonlySet<string>;
-  /** True if the rule applies to the resource itself; true if descendants of a container without a nearer ACL inherit it. */
+  /**
+   * `accessTo`: the rule applies to the resource. `inherited`: descendants of the container without a nearer ACL inherit it.
+   */
   readonly accessTo: boolean;
   readonly inherited: boolean;
 }

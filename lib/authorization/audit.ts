@@ -33,5 +33,5 @@ export function attribute(tx: Transaction, access: Access): void {
   tx.caller = access;
 }
 
-/** Returns the caller of a transaction; `undefined` if the server itself runs it. */
+/** Returns the caller of a transaction, or `undefined` for a transaction of the server itself. */
 export const callerOf = (tx: Transaction): Access | undefined => tx.caller as Access | undefined;

@@ -65,7 +65,7 @@ export type CallerClass = 'controller' | 'known' | 'stranger';
 
 type AddedRanges = readonly IriRange[] | 'decide' | undefined;
 
-/** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
+/** Source of permissions in addition to the base model, such as access grants. A source can never deny access. */
 export interface PermissionSource {
   /** Returns a decision that allows the access, or undefined. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;

@@ -23,7 +23,7 @@ interface Gates {
   paused: number;
 }
 
-/** Time after which a request yields to others, in milliseconds, and maximum requests that yield with partial results. */
+/** Time after which a request yields to other requests, in milliseconds, and maximum count of paused requests. */
 const [longestTurnMs, maxPaused] = [50, 4];
 
 /** Function to call between steps of long work, to yield to other requests. @throws the reason if the client disconnects */

@@ -1,6 +1,6 @@
 /**
- * Groups of agents (`vcard:hasMember`) in documents: of this storage, or remote ones, which are fetched with SSRF protection
- * and cached (rule 3.6). A group that cannot be fetched has no members.
+ * Groups of agents (`vcard:hasMember`) in documents of this storage or in remote documents. Remote documents are fetched with
+ * SSRF protection and cached (rule 3.6). A group that cannot be fetched has no members.
  */
 
 import type { Quad } from '@rdfjs/types';

@@ -41,7 +41,7 @@ async function grantedLater(
 ): Promise<ResourceRecord> {
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
   if (await isAllowed) {
-    // The record may have changed during an asynchronous decision: return the current one.
+    // The record may have changed during an asynchronous decision, so the current record is returned.
     const current = view.record(iri);
     if (current) return current;
     throw await refusalOfAbsent(guard, view, access, iri);
@@ -159,7 +159,7 @@ const unauthenticated = (reason: string): LwsError =>
     reason,
   });
 
-/** True if the caller controls the whole storage. */
+/** True if the caller controls the storage, with everything in it. */
 export const controls = async (
   { authorizer, rootIri: iri }: Omit<Guard, 'mask'>,
   view: View,

@@ -1,6 +1,6 @@
 /**
- * A component: a feature that can be switched off. It contributes data and functions, and has no access to the application. A
- * third-party module exports a component as default, and is named in `lws.components`.
+ * Component: a feature that can be switched off. A component contributes data and functions, and has no access to the
+ * application. A third-party module exports a component as default, and is named in `lws.components`.
  */
 import type { SettingsOf, SettingsTable } from '../settings/settings.js';
 import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';

@@ -59,7 +59,7 @@ export interface Platform extends Guard {
   readonly progress: (label: string) => Progress;
   /** URLs of modules with exchange formats (`FormatModule`) of components. Plain data, which can be sent to worker threads. */
   readonly formats: readonly string[];
-  /** Root IRI of the home storage (`lws.base-uri`), if the process serves other storages too. */
+  /** Root IRI of the home storage (`lws.base-uri`), if the process serves several storages. */
   readonly home?: string | undefined;
   /** Other storages of the process. Present only in the home storage of a deployment. */
   readonly deployment?: Deployment | undefined;

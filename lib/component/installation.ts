@@ -94,6 +94,6 @@ export interface Installation {
   drain?(): void;
 }
 
-/** One contribution to a member of `Installation`. */
+/** Contribution of one component to a member of `Installation`. */
 export type Offer<K extends keyof Installation> =
   NonNullable<Installation[K]> extends readonly (infer T)[] ? T : NonNullable<Installation[K]>;

@@ -130,7 +130,7 @@ export const tasks = {
     return { keys, prefixes, ...defaultTurtle(sorted, graph, prefixes) };
   },
 
-  /** Parses a document in a worker thread. Terms of a large graph are not kept. It is returned packed. Detaches `bytes`. */
+  /** Parses a document in a worker thread. A large graph is returned packed, and its terms are not kept. Detaches `bytes`. */
   async parseLarge(task: ParseTask): Promise<EncodedDocument | PackedDocument | MissingContext> {
     const { bytes, format, graph, bounds } = task;
     if (bytes.length < longBytes || !hasParts(format)) {

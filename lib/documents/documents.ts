@@ -141,7 +141,7 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'application/trig': 16_384,
   'application/n-triples': 16_384,
   'application/n-quads': 16_384,
-  // These formats are several times slower, and easier to use for attacks.
+  // Lower limits, because these formats are several times slower and easier to use for attacks.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,
   'application/json': 65_536,
@@ -324,7 +324,7 @@ export class Documents {
   private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
     const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
     if (!delta) return undefined;
-    // Restore the class, which messages between threads lose.
+    // Restores the class of the keys, which a message between threads loses.
     const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
     return { ...delta, added: await keysOf(delta.added), removed: await keysOf(delta.removed) };
   }

@@ -35,7 +35,7 @@ export async function withLevel<T>(folder: string, thread: Holder, work: () => P
   }
 }
 
-/** Ends the updates of a storage, and rejects later ones until the returned function is called. */
+/** Ends the updates of a storage, and rejects new updates until the returned function is called. */
 export async function pauseUpdates(folder: string): Promise<() => void> {
   const gate = gateOf(folder);
   gate.pauses++;

@@ -79,7 +79,7 @@ export interface WriteOptions {
   readonly isGzip: boolean;
 }
 
-/** Document that is parsed as a whole. */
+/** Document that is parsed at once. */
 export interface Document {
   readonly bytes: Uint8Array;
   /** Media type, without parameters. */
@@ -94,11 +94,11 @@ export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'q
 export interface Format {
   /** Description for messages: `the data directory of a Community Solid Server`. */
   readonly about: string;
-  /** File extensions of a format with a single text, before an optional `.gz`. Written files have the first extension. */
+  /** Media type of responses. Absent if the format can only be written to a directory. */
   readonly mediaType?: string;
-  /** True if a written ZIP file contains one directory with the name of the ZIP file, and everything else in it. */
+  /** File extensions of a format with a single text, before an optional `.gz`. Written files have the first extension. */
   readonly endings?: readonly string[];
-  /** True if a written ZIP file contains everything in one directory, which has the name of the ZIP file. */
+  /** True if a written ZIP file contains one directory with the name of the ZIP file, and everything else in it. */
   readonly hasFolder?: boolean;
   /** Returns true if a directory or a ZIP file is certainly in this format. */
   fits?(tree: FileTree): Promise<boolean>;

@@ -113,7 +113,7 @@ async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Ui
   } finally {
     decoder.destroy();
   }
-  // An encoded body is never empty, but decoders accept an empty one. They also ignore data after the end of the coded data.
+  // An encoded body is never empty, but decoders accept empty input. They also ignore input after the end of the coded data.
   if (received === 0 || !isComplete || decoder.bytesWritten < received) throw malformed(coding);
 }
 

@@ -1,4 +1,4 @@
-/** Handles cross-origin requests (rule 10.4). They are rejected unless origins are listed. */
+/** Handles cross-origin requests (rule 10.4). Such requests are rejected unless origins are listed in the settings. */
 import type { IncomingMessage } from 'node:http';
 import { everyOrigin } from '../settings/profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';

@@ -14,7 +14,7 @@ export interface Exchange {
   route: string;
   /** Trace context of the request, if any. */
   readonly trace: Trace | undefined;
-  /** Caller. One object per request, because access decisions are cached by it. */
+  /** Caller of the request. One object per request, because access decisions are cached on it. */
   access: Access;
   /** Reply, set by the middleware that handles the request. */
   reply: Reply | undefined;

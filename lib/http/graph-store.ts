@@ -123,7 +123,7 @@ const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestB
     const bytes = await readBody(sent, limit);
     const parts = sent.mediaType === formData ? multipartParts(bytes, sent.contentType) : [{ ...sent, bytes }];
     const keys = new Set<string>();
-    // Section 5.5: each part is a document with its own blank nodes.
+    // Section 5.5: each part is a document with separate blank nodes.
     for (const { mediaType, bytes } of parts) {
       assertRdf(mediaType);
       const parsed = await storage.documents.parse(bytes, mediaType, iri);

@@ -17,7 +17,7 @@ export const addedLinks = (
 
 /** Relations of the FAIR Signposting Profile (https://signposting.org/FAIR/). Responses always contain the types. */
 const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'describes', 'item', 'license']);
-/** Maximum length of these links in a response, in characters: proxies reject larger fields. The linkset has all. */
+/** Maximum length of signposting links in a response, in characters: proxies reject larger fields. */
 const maxSignposts = 4096;
 
 /** Returns links of a linkset for agents that navigate by response fields (rule 11.11). @param linksOf another state */

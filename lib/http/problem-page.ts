@@ -17,7 +17,7 @@ interface Words {
   readonly heading: string;
   /** Text instead of the message of the problem, which is for programs. */
   readonly text?: string;
-  /** Text about what the reader can do. */
+  /** Advice for the reader. */
   readonly advice: string;
   readonly canSignIn?: boolean;
 }

@@ -99,7 +99,7 @@ async function bytesReply(
   const small = isSmall(record) ? await smallBlob(storage, record) : undefined;
   if (isSmall(record) && !small) return undefined;
   const wanted = wantedDigests(req, range === undefined);
-  // Only the SHA-256 is stored with the content. Other digests require reading it.
+  // Only the SHA-256 is stored with the content. For other digests, the content must be read.
   const needsBytes = wanted.repr === 'sha-512' || wanted.content === 'sha-512';
   const sha512 = needsBytes ? (small ? digestOf('sha-512', small) : await sha512OfBlob(storage, record)) : undefined;
   if (needsBytes && !sha512) return undefined;

@@ -40,7 +40,7 @@ export interface ResourceExchange {
   /** Client address. */
   readonly address: string;
   readonly target: Target;
-  /** Required kind of the target, if the URL implies one. */
+  /** Required kind of the target, if the URL implies a kind. */
   readonly model?: InteractionModel;
   /** Returns the unread body. @throws LwsError as `requestBody` */
   readonly body: () => RequestBody;

@@ -22,7 +22,7 @@ export interface FactsForCaller {
   members(): Promise<AsyncIterable<readonly ResourceFacts[]>>;
 }
 
-/** Opaque part of the entity tag of a data resource that is read without Accept (rule 8.1). */
+/** Returns the opaque part of the entity tag of a data resource that is read without Accept (rule 8.1). */
 export const tagOfData = ({ kind, revision }: Pick<ResourceRecord, 'kind' | 'revision'>): string =>
   kind === 'rdf' ? `${revision}.${variantOf(turtle)}` : revision;
 

@@ -1,6 +1,6 @@
 /**
- * Change sets: the effect of an update on graphs, as added and removed GSPO keys. Any thread can compute them. A transaction
- * stages them.
+ * Change sets: the effect of an update on graphs, as added and removed GSPO keys. Any thread can compute change sets. A
+ * transaction stages them.
  */
 
 import { joinedPrefixes } from '../rdf/prefixes.js';

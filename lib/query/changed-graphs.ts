@@ -80,7 +80,7 @@ export class ChangedGraph {
     this.isCleared = true;
   }
 
-  /** Current count of triples. */
+  /** Count of triples in the current state. */
   get triples(): number {
     const had = this.isCleared || this.before?.kind !== 'rdf' ? 0 : (this.before.triples ?? 0);
     return had + this.added.size - this.removed.size;
@@ -107,7 +107,7 @@ export class ChangedGraphs {
 
   constructor(private readonly options: ChangedGraphsOptions) {}
 
-  /** All loaded graphs, in order of their IRIs. */
+  /** Loaded graphs, in order of their IRIs. */
   get all(): readonly ChangedGraph[] {
     return [...this.states.values()].sort((a, b) => (a.iri < b.iri ? -1 : 1));
   }

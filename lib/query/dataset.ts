@@ -20,7 +20,7 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly memory: MemoryView;
   /** Function that is called for each term that is read. Throws to stop the query. */
   readonly assertTerm?: AssertTerm | undefined;
-  /** Empty graphs of an earlier state, if the query reads one. */
+  /** Empty graphs of an earlier state, if the query reads an earlier state. */
   readonly past?: PastEmpty | undefined;
 }
 

@@ -276,7 +276,7 @@ interface Taking {
   readonly counts: boolean;
 }
 
-/** Collects the removals and insertions of one operation, and applies them. */
+/** Collects the removals and insertions of one operation, then applies all of them. */
 class QuadChange {
   private readonly removed = new Map<string, string>();
   private readonly added = new Map<string, string>();

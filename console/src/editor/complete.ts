@@ -74,7 +74,7 @@ function nameOptions(
   known: Readonly<Record<string, string>>,
   { dialect, type }: { dialect: Dialect; type: string },
 ): Completion[] {
-  // A prefix that the document declares for another namespace must not be used.
+  // A prefix must not be used if the document declares it for another namespace.
   const prefixes = { ...wellKnown, ...known };
   return iris.map((iri, at) => {
     const name = prefixedName(iri, prefixes);

@@ -1,4 +1,4 @@
-/** The parser of n3 alone, without the streams of Node.js that the package's own types refer to. */
+/** The parser of n3 without its streams, since the package's types refer to Node.js. */
 declare module 'n3/src/N3Parser.js' {
   export interface Term {
     readonly termType: string;
@@ -19,7 +19,7 @@ declare module 'n3/src/N3Parser.js' {
   }
   export default class N3Parser {
     constructor(options?: { readonly format?: string; readonly baseIRI?: string });
-    /** @throws Error with a `context` that has the line number */
+    /** @throws Error with a `context` that contains the line */
     parse(text: string, callbacks?: { readonly onPrefix: (prefix: string, namespace: Term) => void }): Quad[];
   }
 }

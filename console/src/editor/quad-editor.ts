@@ -1,7 +1,7 @@
 /**
  * `<quad-editor>`: text editor with highlighting, inline errors and completion. Fires `change` with the text, and `submit` on
- * Ctrl or Cmd and Enter. Tab moves the focus, as everywhere. It uses a shadow root, since the document's policy rejects
- * CodeMirror's style elements.
+ * Ctrl or Cmd and Enter. Tab moves the focus, as in other fields. The editor uses a shadow root, since the document's policy
+ * rejects CodeMirror's style elements.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -161,7 +161,7 @@ export class QuadEditor extends LitElement {
       EditorState.readOnly.of(this.readonly),
       EditorView.contentAttributes.of({
         'aria-label': this.label || 'Text',
-        // Redundant for focus, but assistive tools need it.
+        // The element can get the focus without `tabindex`, but assistive tools need it.
         tabindex: '0',
         ...(this.readonly ? { 'aria-readonly': 'true' } : {}),
       }),

@@ -1,4 +1,4 @@
-/** Base class of pages. It renders into the document, so that one style sheet and focus order apply. */
+/** Base class of pages. A page renders into the document, so that one style sheet and focus order apply. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
@@ -90,10 +90,10 @@ export function submitted(event: SubmitEvent) {
   return { form, data, text: (name: string): string => String(data.get(name) ?? '').trim() };
 }
 
-/** Name of the server's command, as its operator types it. */
+/** Name of the server's command, as operators type it. */
 export const executable = document.documentElement.dataset['command'] ?? 'quadpod';
 
-/** A table that scrolls on its own, also with the keyboard. */
+/** Renders a table that scrolls separately from the page, also with the keyboard. */
 export const scrollTable = (label: string, heads: readonly unknown[], rows: unknown): TemplateResult => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
@@ -113,11 +113,11 @@ export function placeNow(hash: string = location.hash): PagePlace {
   return { page: page || 'browse', parameters: new URLSearchParams(query) };
 }
 
-/** Link to a page of the console. */
+/** Returns the link to a page of the console. */
 export const placeHref = (page: string, parameters: Readonly<Record<string, string>> = {}): string =>
   `#/${page}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
 
-/** Route of a resource or a container. */
+/** Returns the route of a resource or a container. */
 export const openHref = (iri: string): string => placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri });
 
 /** Returns the address of a resource or a container in the console, to send to other people. */
@@ -127,7 +127,7 @@ export const linkTo = (iri: string): string => `${storageUri}app${openHref(iri)}
 export const copyLink = (iri: string): Promise<void> => navigator.clipboard.writeText(linkTo(iri));
 export const linkIsCopied = 'The link is copied. It opens for people who have access.';
 
-/** Link to the sign-in page, which returns to the current route. */
+/** Returns the link to the sign-in page, which then returns to the current route. */
 export function signInHref(): string {
   const to = placeNow().page === 'signin' ? placeNow().parameters.get('to') : location.hash;
   return placeHref('signin', to ? { to } : {});
@@ -137,13 +137,13 @@ export function signInHref(): string {
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
-/** Title of the storage from `lws.catalog.title`. Default: `All files`, because the page of the root lists them. */
+/** Title of the storage from `lws.catalog.title`. Default: `All files`, because the page of the root lists all files. */
 const storageTitle = document.documentElement.dataset['title'] || 'All files';
 
-/** Title of a resource in a heading. */
+/** Returns the title of a resource in a heading. */
 export const headingOf = (iri: string): string => (iri === storageUri ? storageTitle : shortName(iri));
 
-/** Title of a resource in a sentence: `the folder people/`. */
+/** Returns the title of a resource in a sentence: `the folder people/`. */
 export function nameInText(iri: string): string {
   if (iri === storageUri) return 'the whole storage';
   return isContainer(iri) ? `the folder ${shortName(iri)}/` : shortName(iri);

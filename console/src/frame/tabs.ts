@@ -1,4 +1,4 @@
-/** Tabs as in the ARIA practices: one stop in the focus order, arrow keys between them. */
+/** Tabs as in the ARIA practices: one stop in the focus order, and arrow keys to move between tabs. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { ref } from 'lit/directives/ref.js';
 import { markEnds, reveal } from './ends.js';

@@ -139,7 +139,7 @@ export class AskPage extends Page {
       </div>`;
   }
 
-  /** Menu of actions that are seldom needed. */
+  /** Renders the menu of actions that are seldom needed. */
   private menu(): TemplateResult {
     return rowMenu(
       'More for this query',
@@ -234,7 +234,7 @@ export class AskPage extends Page {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('input[type="datetime-local"]')?.focus());
   }
 
-  /** Summary of the result, which screen readers announce when the query ends. */
+  /** Returns a summary of the result, which screen readers announce when the query ends. */
   private summary(): string {
     const { state } = this.run;
     if (state.is === 'idle') return matchMedia('(hover: none)').matches ? '' : 'Ctrl+Enter also runs it.';

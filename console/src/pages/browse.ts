@@ -131,7 +131,7 @@ export class BrowsePage extends Page {
     ${this.newDialog()}${this.mayChange ? html`<move-dialog .at=${this.at} .selected=${this.selected} @changed=${({ detail }: CustomEvent<readonly string[]>) => this.reload(detail)}></move-dialog>` : nothing}`;
   }
 
-  /** Menu of actions that are needed less often. */
+  /** Renders the menu of actions that are seldom needed. */
   private menu(): TemplateResult {
     const { append, share, write } = this.rights;
     const close = (event: Event): void => {
@@ -156,7 +156,7 @@ export class BrowsePage extends Page {
   private content(): TemplateResult {
     const { listing } = this;
     if (!listing?.loaded) return html`<p class="soft">Loading …</p>`;
-    // The folder of the trash is not counted: it has its own page.
+    // The trash is not counted, because it has a separate page.
     const isEmpty = listing.total === 0 || (listing.total === 1 && listing.row(0)?.iri === `${storageUri}.trash/`);
     return html`<div
       class=${this.isTarget ? 'drop over' : 'drop'}
@@ -203,13 +203,13 @@ export class BrowsePage extends Page {
     `;
   }
 
-  /** Help with keyboard shortcuts. */
+  /** Renders help with keyboard shortcuts. */
   private keys(): TemplateResult {
     return html`<details class="menu keys"><summary aria-label="Keys">?</summary>
       <p><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p></details>`;
   }
 
-  /** Tells what to try in the folder of the example. */
+  /** In the folder of the example, renders a text with suggestions. */
   private example(listing: ContainerListing): TemplateResult | typeof nothing {
     const [, name] = /^(example\/)$/.exec(this.at.slice(storageUri.length)) ?? [];
     if (!name || !this.rights.write || listing.row(0)?.iri !== `${this.at}${exampleMark}`) return nothing;
@@ -247,7 +247,7 @@ export class BrowsePage extends Page {
       <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
   }
 
-  /** Preview of the selected data resource, if it is the only selected member. */
+  /** Renders a preview of the selected data resource, if no other member is selected. */
   private preview(): TemplateResult | typeof nothing {
     const [iri = '/'] = this.selected;
     if (this.selected.size !== 1 || isContainer(iri)) return nothing;

@@ -220,7 +220,7 @@ export class FormPage extends Page {
       this.turtle = undefined;
     });
 
-  /** Field to select one of several shapes. */
+  /** Renders a field to select one of several shapes. */
   private choice({ shapes, prefixes }: Opened): TemplateResult | typeof nothing {
     if (shapes.nodes.length < 2) return nothing;
     return html`<label class="inline">Kind of record <select @change=${(event: Event) => {
@@ -237,7 +237,7 @@ export class FormPage extends Page {
     return labelled(iri, this.prefixes);
   }
 
-  /** Field to select one of several subjects. All subjects are saved. */
+  /** Renders a field to select one of several subjects. All subjects are saved. */
   private subjects({ sections }: FormDraft): TemplateResult {
     const name = ({ value }: Term): string =>
       value.startsWith(`${this.at}#`) ? value.slice(this.at.length) : this.name(value);

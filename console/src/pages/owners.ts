@@ -63,7 +63,7 @@ export class OwnersPage extends Page {
 
   private content(owners: readonly Owner[]): TemplateResult {
     const me = subjectNow();
-    // Without owners in the settings, the identity generated at the first start owns the storage. It was not added by a user.
+    // Without owners in the settings, the first owner is the identity generated at the first start, which no user added.
     const first = this.named.length > 0 || owners.some(({ id }) => id === me) ? this.named : [me];
     return html`
       ${scrollTable(

@@ -169,7 +169,7 @@ export class SearchPage extends Page {
       </div>`;
   }
 
-  /** Search field for words, with the types whose names contain these words. */
+  /** Renders the search field, and the types whose names contain the typed words. */
   private box(): TemplateResult {
     const { words } = this.wanted;
     const named = (this.facets ?? []).filter((type) => kindName(type).toLowerCase().includes(words.toLowerCase()));
@@ -294,7 +294,7 @@ export class SearchPage extends Page {
       }`;
   }
 
-  /** Link to a subject in a document, which opens the table of its triples. */
+  /** Renders a link to a subject in a document. The link opens the table of the subject's triples. */
   private thing(iri: string, subject: string | undefined, text: string): TemplateResult {
     return subject?.startsWith(`${iri}#`) ? html`<a href=${openHref(subject)}>${text}</a>` : html`${text}`;
   }

@@ -51,7 +51,6 @@ export class SignInPage extends Page {
     </section>`;
   }
 
-  /** Ways to sign in. */
   private ways(now: string): TemplateResult {
     // Only the most common way to sign in is emphasised.
     const filled = (isUsual: boolean): string => (isUsual && now === '' ? 'primary' : '');

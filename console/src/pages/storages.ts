@@ -1,4 +1,4 @@
-/** Storages of a deployment: the user's own, or all for operators, with creation and invitations. */
+/** Storages of a deployment: the user's storages, or all for operators, with creation and invitations. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
@@ -50,7 +50,7 @@ export class StoragesPage extends Page {
     if (changed.get('parameters')) void this.load();
   }
 
-  /** Text that the names of listed storages contain. */
+  /** Text to search in the names of storages. */
   private get name(): string {
     return this.parameters.get('name') ?? '';
   }

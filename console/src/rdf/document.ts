@@ -40,11 +40,11 @@ const escaped = (char: string): string => escapes[char] ?? `\\u${char.charCodeAt
 export const termsIn = ({ subject, predicate, object }: Term): readonly Term[] =>
   subject && predicate && object ? [subject, predicate, object] : [];
 
-/** Language tag of a literal, with `--` and the base direction, if it has one. */
+/** Returns the language tag of a literal, with `--` and the base direction if there is one. */
 export const tagOf = ({ language = '', direction }: Term): string =>
   direction ? `${language}--${direction}` : language;
 
-/** Text that identifies a term. */
+/** Returns a text that identifies a term. */
 export function termText(term: Term): string {
   const { termType, value, datatype } = term;
   if (termType === 'Quad') return `<<( ${termsIn(term).map(termText).join(' ')} )>>`;
@@ -92,7 +92,7 @@ export const labelPredicates = [
   'http://xmlns.com/foaf/0.1/name',
 ];
 
-/** Label of a subject in its own properties, in the reader's language. Empty if it has none. */
+/** Returns the label of a subject from its properties, in the reader's language. Empty without a label. */
 export const labelIn = (properties: readonly Property[]): string =>
   labelPredicates
     .map((name) => inLanguageOfReader(properties.find(({ predicate }) => predicate.value === name)?.objects ?? []))

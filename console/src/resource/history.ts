@@ -110,7 +110,7 @@ export class ResourceHistory extends Page {
       ${this.shown ? this.content(this.shown) : nothing}`;
   }
 
-  /** Row of a version. @param before version that `version` replaced, if it is listed */
+  /** Renders the row of a version. @param before version that `version` replaced, if it is listed */
   private row(version: ListedVersion, before: ListedVersion | undefined, hasActors: boolean): TemplateResult {
     const { url, from, isPresent, actor } = version;
     const time = timeOf(from);
@@ -142,7 +142,7 @@ export class ResourceHistory extends Page {
     </tr>`;
   }
 
-  /** Size of a version, and how much larger it is than the version before. The format is named if it changed. */
+  /** Renders the size of a version, and the difference to the version before. If the format changed, names it. */
   private sizeOf({ size, mediaType = '' }: ListedVersion, before: ListedVersion | undefined): TemplateResult {
     const format = this.isRdf && !mediaType ? 'RDF' : formatName(mediaType);
     const isNew = before !== undefined && (before.mediaType ?? '') !== mediaType;

@@ -62,7 +62,7 @@ function leaf(token: Token, base: string): unknown {
   return type === 'softbreak' ? '\n' : content;
 }
 
-/** Links to resources of the storage open in the console. Images are links too. */
+/** Renders a link. Links to resources of the storage open in the console. Images become links, too. */
 function link(label: unknown, target: unknown, base: string): unknown {
   const url = typeof target === 'string' && URL.canParse(target, base) ? new URL(target, base).href : '';
   if (url.startsWith(storageUri)) return html`<a href=${openHref(url)}>${label}</a>`;

@@ -40,11 +40,11 @@ const usualLicenses: Readonly<Record<string, string>> = {
 
 type Choice = 'type' | 'relation' | 'license';
 
-/** Name of a relation or type in words. A relation of the IANA registry without a title is shown by name. */
+/** Returns the name of a relation or type in words. A relation of the IANA registry without a title is shown by name. */
 const named = (name: string) => iriName(name, usualRelations[name] ?? labelled(name));
 const namedType = (iri: string) => iriName(iri, labels.of(iri) ?? wordsOf(iri));
 
-/** Options in words. The last one opens a field for an IRI. */
+/** Renders options in words. The last one opens a field for an IRI. */
 const choices = (offered: Readonly<Record<string, string>>): TemplateResult => html`
   <option value="">Choose …</option>
   ${Object.entries(offered).map(([value, text]) => html`<option value=${value}>${text}</option>`)}
@@ -110,7 +110,7 @@ export class ResourceMetadata extends Page {
       ${asJson || typeof view === 'string' ? this.json(draft, view) : this.form(draft, view)}`;
   }
 
-  /** Buttons to switch between the form and JSON. */
+  /** Renders buttons to switch between the form and JSON. */
   private views(asJson: boolean, isFormless = false): TemplateResult {
     return html`<div class="row" role="group" aria-label="Show the metadata as">
       <button type="button" aria-pressed=${!asJson} ?disabled=${isFormless} @click=${() => this.show(false)}>Form</button>
@@ -159,7 +159,7 @@ export class ResourceMetadata extends Page {
     this.isAdvanced = (target as HTMLDetailsElement).open;
   };
 
-  /** Targets of a relation, listed by title. */
+  /** Renders the targets of a relation by title. */
   private targets(view: linkset.LinksetView, saved: linkset.LinksetView, name: 'license' | 'author'): TemplateResult {
     const of = view.relations.filter((each) => each.name === name && each.target);
     const isSaved = (href: string): boolean =>
@@ -190,7 +190,7 @@ export class ResourceMetadata extends Page {
       <button type="submit">Add author</button></form>`;
   }
 
-  /** Field to choose a name in words, or to type an IRI with suggestions. */
+  /** Renders a field to choose a name in words, or to type an IRI with suggestions. */
   private choice(name: Choice, label: string, offered: Readonly<Record<string, string>>): TemplateResult {
     const chosen = ({ target }: Event): void => {
       if ((target as HTMLSelectElement).value !== other) return;

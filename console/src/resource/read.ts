@@ -90,7 +90,7 @@ export async function readResource(iri: string): Promise<Opened> {
 /** Maximum size of content that is shown, in bytes. Larger resources are offered as downloads. */
 export const downloadLimit = 5_000_000;
 
-/** Reads a whole body, or returns `undefined` if it exceeds `most`. */
+/** Reads a complete body, or returns `undefined` if the body exceeds `most` bytes. */
 export async function takeUpTo(response: Response, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (Number(response.headers.get('Content-Length') ?? 0) > most) {
     await response.body?.cancel();

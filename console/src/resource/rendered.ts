@@ -7,7 +7,7 @@ import type { Opened } from './read.js';
 
 /** Maximum length of a text in characters. */
 const maxLength = 256 << 10;
-/** Maximum number of rows of a table. */
+/** Maximum count of rows in a table. */
 export const maxRows = 5000;
 
 /** Returns the beginning of a text, and a note if the text is longer. */

@@ -150,7 +150,7 @@ export class ResourceTable extends Page {
     </tbody>`;
   }
 
-  /** Rows of a property. The names of the property and of types are shown in words. */
+  /** Renders the rows of a property. The names of the property and of types are shown in words. */
   private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
     const isType = predicate.value === this.lib.rdfType;
     return objects.map((object, at) => {
@@ -250,7 +250,7 @@ export class ResourceTable extends Page {
     this.dispatchEvent(new CustomEvent('changed', { bubbles: true }));
   }
 
-  /** Name of a term, without its label. */
+  /** Returns the name of a term, without its label. */
   private name(term: Term): string {
     const { termType, value } = term;
     if (termType === 'Quad')
@@ -268,7 +268,7 @@ export class ResourceTable extends Page {
     return value.startsWith(`${this.base}#`) ? value.slice(this.base.length) : compact(value, this.read?.prefixes);
   }
 
-  /** Label of an IRI, or words from the IRI, with its name. */
+  /** Renders the label of an IRI, or words from the IRI, with its name. */
   private words(term: Term): TemplateResult {
     const [words, name] = [labels.of(term.value) ?? wordsOf(term.value), this.name(term)];
     return html`${words}${words === name ? nothing : this.small(name)}`;

@@ -10,7 +10,7 @@ export interface Group {
   readonly count: number;
 }
 
-/** Language or datatype of a literal. Empty for strings and other terms. */
+/** Returns the language or datatype of a literal. Empty for strings and other terms. */
 export const noteOf = (term: Term): string => {
   const { language, datatype } = term;
   return language ? `@${tagOf(term)}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';

@@ -143,7 +143,7 @@ export class ResourceView extends Page implements Keepable {
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
   }
 
-  /** Buttons for the resource. Rarely used actions are in a menu. On a phone, all are in the menu. */
+  /** Renders buttons for the resource. Rarely used actions are in a menu. On a phone, all actions are in the menu. */
   private actions({ kind, canShare, isWritable }: Opened): TemplateResult {
     const isPhone = matchMedia('(max-width: 45rem)').matches;
     const usual = html`<button type="button" @click=${this.take}>Download</button>

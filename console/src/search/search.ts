@@ -58,7 +58,7 @@ export async function readFacets(
   return { types, total };
 }
 
-/** Returns the number of readable resources with a type and words. @throws Refusal with the server's message */
+/** Returns the count of readable resources with a type and words. @throws Refusal with the server's message */
 export const countHits = async (type: string, words: string, signal: AbortSignal): Promise<number> =>
   (await searchStorage({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
 

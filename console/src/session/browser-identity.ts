@@ -46,7 +46,7 @@ export async function signedBy(from: BrowserSource, audience: string): Promise<s
   return `${signed}.${base64url(new Uint8Array(signature))}`;
 }
 
-/** base64url without padding, as in JWTs (RFC 4648 section 5). */
+/** Encodes bytes as base64url without padding, as in JWTs (RFC 4648 section 5). */
 export const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replace(/\+/g, '-')

@@ -41,7 +41,7 @@ const changed = (): void => {
   for (const listener of listeners) listener();
 };
 
-/** Returns the claims of a JWT without verifying it: the server verifies tokens. */
+/** Returns the claims of a JWT without verification: the server verifies tokens. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   const part = jwt.split('.')[1];
   if (part === undefined) throw new SignInError('This is not a credential: a JWT has three parts separated by dots.');
@@ -86,7 +86,7 @@ export const signInAsBrowser = async (): Promise<void> => become(await ownSource
 /** URI of the operators' storage in a deployment. Empty for a single storage. */
 export const homeUri = document.documentElement.dataset['home'] ?? '';
 
-/** ID token of the session, or `undefined` for other credentials. */
+/** Returns the ID token of the session, or `undefined` for other credentials. */
 export const idTokenInUse = (): string | undefined =>
   source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
 

@@ -40,7 +40,7 @@ export class AddProperty extends Page {
     this.follow(labels);
   }
 
-  /** Returns properties whose name contains the typed text: properties of the storage, then common ones. */
+  /** Properties whose name contains the typed text. Properties of the storage come first, then common properties. */
   private get found(): readonly string[] {
     const text = this.typed.trim().toLowerCase();
     const all = [...new Set([...this.known.filter((iri) => iri !== rdfType), ...usualProperties, rdfType])];

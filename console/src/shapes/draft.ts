@@ -28,7 +28,7 @@ export interface DraftSection {
   readonly subject: Term;
   entries: readonly DraftEntry[];
   readonly uncovered: number;
-  /** True if no shape describes the subject. It then has a field for each of its properties. */
+  /** True if no shape describes the subject. The form then has a field for each property of the subject. */
   readonly isFree?: boolean;
   /** Names of the shapes that apply. */
   readonly checkedBy?: readonly string[];

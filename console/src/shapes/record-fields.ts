@@ -89,12 +89,12 @@ export class RecordFields extends Page {
     </fieldset>`;
   }
 
-  /** Prefixed name of a property, shown next to its label. */
+  /** Renders the prefixed name of a property, shown next to its label. */
   private origin({ name, path }: Field): TemplateResult | typeof nothing {
     return name === '' ? html`<small class="soft">${compact(path, this.prefixes)}</small> ` : nothing;
   }
 
-  /** Fields of a blank node. */
+  /** Renders the fields of a blank node. */
   private node(entry: DraftEntry, row: DraftRow, id: string, name: string): TemplateResult {
     const isOnly = entry.rows.length === 1;
     const label = inSentence(fieldLabel(this.section.entries, entry.field, compact(entry.field.path, this.prefixes)));
@@ -104,7 +104,7 @@ export class RecordFields extends Page {
       <div class="row">${canRemove(entry, row) ? remove : nothing}${kind}</div></div>`;
   }
 
-  /** Input and menu of a value. */
+  /** Renders the input and the menu of a value. */
   private value(entry: DraftEntry, row: DraftRow, name: string): TemplateResult {
     const { field, rows } = entry;
     const set = (term: Term): void => this.set(row, term, field);
@@ -123,7 +123,7 @@ export class RecordFields extends Page {
     return html`${valueRow(value)}${content.length > 0 ? valueMenu(name, languageName(row.term), content) : nothing}`;
   }
 
-  /** Field to select the kind of a value of a shape. A new kind keeps the text. */
+  /** Renders a field to select the kind of a value of a shape. A new kind keeps the text. */
   private kind(entry: DraftEntry, row: DraftRow, name: string): TemplateResult | typeof nothing {
     const { isFree, kinds, options } = entry.field;
     const isNode = row.nested.length > 0;
@@ -207,7 +207,7 @@ const isSeveral = ({ field, rows }: DraftEntry): boolean =>
 const canRemove = ({ field, rows }: DraftEntry, { term, stored }: DraftRow): boolean =>
   field.isFree ? rows.length > 1 || stored !== undefined || term.value !== '' : rows.length > Math.max(1, field.min);
 
-/** Count of values that a shape allows. Nothing for a single value. */
+/** Renders the count of values that a shape allows, if it allows several. */
 function countText({ min, max }: Field): TemplateResult {
   const most = max > 1 && Number.isFinite(max) ? `at most ${max}` : '';
   const least = min > 1 ? `at least ${min}` : '';

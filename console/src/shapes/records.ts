@@ -4,7 +4,7 @@ import type { DraftEntry, DraftSection } from './draft.js';
 import type { Field } from './fields.js';
 import { plainName } from './usual.js';
 
-/** Label of a record in its own properties, or empty. */
+/** Returns the label of a record from its properties. Empty without a label. */
 const labelOfRecord = ({ entries }: DraftSection): string =>
   labelIn(entries.map(({ field, rows }) => ({ predicate: iriOf(field.path), objects: rows.map(({ term }) => term) })));
 
@@ -24,7 +24,7 @@ export function recordNames(sections: readonly DraftSection[], nameOf: (subject:
   });
 }
 
-/** Entry of the property that names a record. */
+/** Returns the entry of the property that names a record, or `undefined`. */
 export const nameEntry = (entries: readonly DraftEntry[]): DraftEntry | undefined =>
   entries.find(({ field }) => labelPredicates.includes(field.path));
 

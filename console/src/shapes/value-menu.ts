@@ -1,4 +1,4 @@
-/** Menu of a value: type, language and actions. Most values need none of them. */
+/** Menu of a value: type, language and actions. It is folded, because most values need no change of these. */
 import { html, type TemplateResult } from 'lit';
 import { showMenu } from '../frame/row-menu.js';
 
@@ -23,7 +23,7 @@ function chosen({ currentTarget, target, type }: Event): void {
   if (isChoice && menu.isConnected) menu.togglePopover(false);
 }
 
-/** Enter in a field of the menu ends the input instead of saving the form. */
+/** Ends the input if the user presses Enter in a field of the menu. The form is not saved. */
 function entered(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   if (event.key !== 'Enter' || target.localName !== 'input') return;

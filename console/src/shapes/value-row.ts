@@ -68,7 +68,7 @@ const labelledOption = (text: string, control: TemplateResult): TemplateResult =
 const isPlain = (term: Term, datatype: string): boolean =>
   term.termType === 'Literal' && (datatype === '' || tagOf(term) !== '');
 
-/** Name of the language of a text, or empty. */
+/** Returns the name of the language of a text. Empty without a language. */
 export function languageName(term: Term): string {
   const tag = tagOf(term);
   try {
@@ -79,7 +79,7 @@ export function languageName(term: Term): string {
   }
 }
 
-/** Datatype of a literal. Empty for a plain string of a free field, which can get a language. */
+/** Returns the datatype of a literal. Empty for a plain string of a free field, which can get a language. */
 const datatypeOf = ({ datatype }: Term, { isFree }: Field): string =>
   isFree ? (datatype?.value ?? '').replace(`${xsd}string`, '') : (datatype?.value ?? '');
 
@@ -105,7 +105,7 @@ export const usualLanguages = 'en de fr it rm es pt nl pl cs da sv fi el tr uk r
 
 const inLanguage = (language: string): Term => ({ termType: 'Literal', value: '', language });
 
-/** Input for the language of a value: a list if the shape names the languages. */
+/** Renders an input for the language of a value: a list if the shape names the languages. */
 function languageInput({ field, term, set }: ValueRow, name: string): TemplateResult {
   const [language, label] = [tagOf(term), `Language of ${name}`];
   const change = ({ target }: Event): void =>
@@ -117,7 +117,7 @@ function languageInput({ field, term, set }: ValueRow, name: string): TemplateRe
     ${offered.map((each) => html`<option value=${each} ?selected=${each === language}>${languageName(inLanguage(each)) || 'None'}</option>`)}</select>`;
 }
 
-/** Suggestions for the languages of all values of a form. */
+/** Renders suggestions for the languages of all values of a form. */
 export const languageList = (): TemplateResult =>
   html`<datalist id="form-languages">${usualLanguages.map((each) => html`<option value=${each}>${languageName(inLanguage(each))}</option>`)}</datalist>`;
 
@@ -161,7 +161,7 @@ const freeTypes: Readonly<Record<string, string>> = {
   Link: 'iri',
 };
 
-/** Field to select the type of a value of a free field. Text that the new type does not allow is kept for correction. */
+/** Renders a field to select the type of a value of a free field. Text that is invalid for a new type is kept. */
 function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResult {
   const own = term.termType === 'NamedNode' ? 'iri' : term.language ? '' : datatypeOf(term, field);
   const known = Object.values(freeTypes).includes(own);

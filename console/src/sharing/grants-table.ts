@@ -43,6 +43,6 @@ export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke 
 const hidden = (text: string): TemplateResult => html`<span class="visually-hidden">${text}</span>`;
 const targets = (policy: GrantPolicy): readonly TemplateResult[] => listGrants(policy.target.value).map(targetLink);
 
-/** Link to the resource of a document. */
+/** Renders a link to the resource of a document. */
 export const targetLink = (iri: string): TemplateResult =>
   html`<a href=${openHref(iri)}>${iriName(iri, compact(iri))}</a> `;

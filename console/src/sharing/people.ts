@@ -38,7 +38,7 @@ function book(): Readonly<Record<string, string>> {
   return kept === null ? {} : (JSON.parse(kept) as Record<string, string>);
 }
 
-/** Named people in alphabetical order. */
+/** Returns the named people in alphabetical order. */
 export const people = (): readonly (readonly [iri: string, name: string])[] =>
   Object.entries(book()).sort(([, a], [, b]) => a.localeCompare(b));
 
@@ -49,7 +49,7 @@ export function rememberName(iri: string, name: string): void {
   localStorage.setItem(place, JSON.stringify(wanted === '' ? others : { ...others, [iri]: wanted }));
 }
 
-/** Display name of an identity. */
+/** Returns the display name of an identity. */
 export function nameOfPerson(iri: string): string {
   if (iri === everybody) return 'Everybody';
   if (iri === signedIn) return 'All signed-in users';
@@ -58,7 +58,7 @@ export function nameOfPerson(iri: string): string {
   return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
 
-/** Display name of the author of an access request: a key without a name is shown as “Someone new”. */
+/** Returns the display name of the author of a request. A key without a name is shown as “Someone new”. */
 export const nameOfAsker = (iri: string): string =>
   iri.startsWith('did:') && nameOfPerson(iri) === shortName(iri) ? 'Someone new' : nameOfPerson(iri);
 
@@ -102,7 +102,7 @@ export class PeopleList extends Page {
   }
 }
 
-/** Fields for a person: IRI or known name, and a display name. @param id prefix of element IDs, unique in the document */
+/** Renders fields for a person: IRI or known name, and a display name. @param id prefix of element IDs */
 export const personFields = (id: string): TemplateResult => html`${personField(id)}${calledField}`;
 
 export const personField = (id: string): TemplateResult => html`
@@ -143,7 +143,7 @@ export const inDays = (days: number): string =>
 /** Durations of access that can be chosen, in days. */
 const ends: Readonly<Record<string, string>> = { '': 'No end', 7: 'In 1 week', 30: 'In 1 month', date: 'At a date …' };
 
-/** Fields for the end of an access. The style sheet hides the date unless chosen. @param days initial choice */
+/** Renders fields for the end of an access. The style sheet hides the date unless chosen. @param days initial choice */
 export const untilField = (days: '' | '7' = ''): TemplateResult => html`<div class="until">
   <label>Ends <select @change=${chooseEnd}>${Object.entries(ends).map(([value, text]) => html`<option value=${value} ?selected=${value === days}>${text}</option>`)}</select></label>
   <input type="datetime-local" name="until" aria-label="Until" value=${days === '' ? '' : inDays(Number(days))}></div>`;
@@ -154,6 +154,6 @@ function chooseEnd({ target }: Event): void {
   field.value = value === '' ? '' : value === 'date' ? field.value : inDays(Number(value));
 }
 
-/** Display name with the full IRI as title. */
+/** Renders the display name of an identity, with the full IRI as title. */
 export const person = (iri: string): TemplateResult =>
   html`<span class="person" title=${iri}>${nameOfPerson(iri)}</span>${classes.has(iri) ? nothing : html`<br><span class="iri soft">${iri}</span>`}`;

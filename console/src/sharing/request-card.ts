@@ -104,7 +104,7 @@ export class RequestCard extends Page {
   }
 }
 
-/** Scope of a container in a policy (its target may exclude containers). */
+/** Returns the scope of a container in a policy, whose target may exclude containers. */
 const extentOf = ({ target }: GrantPolicy): string =>
   listGrants(target.type).every((type) => type === 'DataResource')
     ? ' – the items in it, without its folders'

@@ -90,7 +90,7 @@ export const json = async <T>(url: string, options: RequestOptions = {}): Promis
     await succeed('GET', url, { ...options, headers: { Accept: 'application/json', ...options.headers } })
   ).json() as Promise<T>;
 
-/** Media type of a response without parameters. */
+/** Returns the media type of a response without parameters. */
 export const essenceOf = ({ headers }: Pick<Response, 'headers'>): string =>
   (headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
 
@@ -137,7 +137,7 @@ export interface Binding {
   readonly datatype?: string;
 }
 
-/** Language tag of a literal, with `--` and its base direction, if it has one. */
+/** Returns the language tag of a literal, with `--` and the base direction if there is one. */
 export const tagOfBinding = ({ 'xml:lang': language = '', 'its:dir': direction }: Binding): string =>
   direction ? `${language}--${direction}` : language;
 

@@ -1,7 +1,7 @@
 /** Queries that the console sends without a user action. Their time limit is short, to limit the load on a large storage. */
 import { select } from './api.js';
 
-/** Time limits in seconds. Within the longer one, the server can start a query thread and build its index. */
+/** Time limits in seconds. Within the longer limit, the server can start a query thread and build the index. */
 const [usual, patient] = [2, 20];
 let seconds = patient;
 

@@ -10,7 +10,7 @@ export interface Status {
   readonly uptimeSeconds: number;
   readonly bytes: number;
   readonly resources: number;
-  /** Count of triples, including those of linksets. */
+  /** Count of triples, including triples of linksets. */
   readonly triples: number;
   /** True if a defect of LevelDB can bring deleted data back. */
   readonly deletedCanReturn: boolean;
@@ -45,7 +45,7 @@ export async function ask<T>(url: string): Promise<T | undefined> {
 const owners = new Set<string>();
 onSession(() => owners.clear());
 
-/** Short name of an identity. The key of an owner is shown as “Owner”, with the last characters if there are several owners. */
+/** Returns a short name of an identity. The key of an owner becomes “Owner”, with its last characters if there are several. */
 export function identityName(iri: string): string {
   if (!iri.startsWith('did:') || !owners.has(iri)) return shortName(iri);
   return owners.size === 1 ? 'Owner' : `Owner (key ending …${iri.slice(-4)})`;

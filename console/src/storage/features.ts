@@ -21,7 +21,7 @@ const all: readonly (readonly [setting: string, title: string, text: string])[] 
   ['lws.webdav.enabled', 'WebDAV', 'Open the storage in file managers and rclone.'],
 ];
 
-/** Features of this storage. */
+/** Returns the features of this storage. */
 export const featuresOf = ({ settings }: Status): readonly Feature[] =>
   all.flatMap(([setting, title, text]) => {
     const known = settings.find(({ name }) => name === setting);
@@ -34,7 +34,7 @@ export async function storageFeatures(): Promise<readonly Feature[]> {
   return status ? featuresOf(status) : [];
 }
 
-/** List of the features of this storage. For features that are off, it names the setting. */
+/** Renders a list of the features of this storage. For a feature that is off, names the setting. */
 export const featureList = (features: readonly Feature[]): TemplateResult | typeof nothing =>
   features.length === 0
     ? nothing

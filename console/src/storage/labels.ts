@@ -76,10 +76,10 @@ export function labelOf(iri: string, prefixes: Prefixes = {}): string {
   return name ?? decoded(/[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri);
 }
 
-/** Label of a class, or its name in words. */
+/** Returns the label of a class, or its name in words. */
 export const kindName = (type: string): string => labels.of(type) ?? wordsOf(type);
 
-/** Name with the IRI as title. If the user copies the name, the IRI is copied. @param name text of the name */
+/** Renders a name with the IRI as title. If the user copies the name, the IRI is copied. @param name text of the name */
 export const iriName = (iri: string, name: string | TemplateResult): TemplateResult =>
   html`<bdi data-iri=${iri} title=${iri}>${name}</bdi>`;
 

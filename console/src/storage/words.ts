@@ -1,4 +1,4 @@
-/** Words for IRIs of properties and classes, for readers who do not know their vocabularies. */
+/** Words for IRIs of properties and classes, for readers who do not know vocabularies. */
 import { decoded } from './names.js';
 
 /** Returns the last segment of an IRI as words: `Birth date` for `schema:birthDate`. Without a segment, the IRI. */

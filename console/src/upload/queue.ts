@@ -39,7 +39,7 @@ export class UploadQueue extends EventTarget {
     }
     for (const folder of folders) {
       const made = this.ensure(`${container}${encodePath(folder)}/`);
-      // Containers are created with their members. An empty container needs its own request.
+      // Creating a member creates its container. Empty containers are created here.
       made.catch((error: unknown) => notify(messageOf(error), 'bad'));
     }
     this.advance();

@@ -42,7 +42,7 @@ const maxScopes = 8;
 export class ScopeStatistics {
   private readonly scopes = new Map<readonly IriRange[], ViewStatistics>();
 
-  /** Returns the statistics of readable graphs. @param ranges equal ranges must be the same array (`rememberedGraphRanges`) */
+  /** Returns the statistics of readable graphs. @param ranges the same array for equal ranges (`rememberedGraphRanges`) */
   of(ranges: readonly IriRange[]): ViewStatistics {
     const own = this.scopes.get(ranges) ?? { id: {}, counts: new Map() };
     // The used scope moves to the end, so that the least recently used scope is dropped first.

@@ -20,7 +20,7 @@ export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
 let remembered: readonly (readonly [ranges: readonly IriRange[], graphs: readonly IriRange[]])[] = [];
 const maxRemembered = 8;
 
-/** `graphRanges` with a cache, because the ranges of a caller rarely change between queries. Equal ranges return the same array. */
+/** Returns `graphRanges` of ranges, cached because a caller's ranges rarely change. Equal ranges return the same array. */
 export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const known = remembered.find(([each]) => areSame(each, ranges));
   const found = known ?? ([ranges, graphRanges(ranges)] as const);

@@ -69,7 +69,7 @@ export interface NumberedMatches {
 
 /** Ranges of term IDs as alternating starts and ends, in order. */
 export interface PrefixedTerms {
-  /** Ranges of the terms with the prefix. They are IRIs or strings without a language. */
+  /** ID ranges of the terms with the prefix. The terms are IRIs or strings without a language. */
   readonly found: Uint32Array;
   readonly iris: readonly [from: number, to: number];
   readonly strings: readonly [from: number, to: number];

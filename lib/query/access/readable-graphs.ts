@@ -9,7 +9,7 @@ import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
-/** Resources that the caller may read: those in the ranges, and those of the owner. `decide`: the authorizer decides each. */
+/** Resources that the caller may read: in the ranges, and of the owner. `decide`: the authorizer decides each resource. */
 export type GraphScope =
   | 'everything'
   | 'nothing'

@@ -34,7 +34,7 @@ export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = 
 /** First characters of the term keys of strings without a language. */
 export const stringMark = `${mark}3`;
 
-/** Returns the part of a string's term key before the text. It is equal for strings of the same length. */
+/** Returns the start of a string's term key, before the text. Strings of the same length have the same start. */
 export const headOfString = (token: TermKey): string => token.slice(0, 1 + suffixLengths['3']!);
 
 /** Returns the text of the term as in the front part of a key. */

@@ -83,7 +83,7 @@ function compareTriples(a: Value, b: Value): number {
   return 0;
 }
 
-/** Returns the datatype by which literals are ordered first. Valid numbers of all types have the same. */
+/** Returns the datatype by which literals are ordered first. For all valid numbers, returns `xsd:decimal`. */
 function orderedType(value: Value): string {
   const datatype = value.kind === 'number' && value.number !== undefined ? xsd.decimal : datatypeOf(value)!;
   return datatype;

@@ -40,10 +40,10 @@ function writeDigits({ digits, scale }: Digits): string {
 
 export const decimalFrom = (number: Digits): Value => decimalOf(writeDigits(number));
 
-/** Maximum length of texts that differ as doubles if the numbers differ. */
+/** Maximum length of texts of numbers that are equal if they are equal as doubles. */
 const safeLength = 15;
 
-/** Compares two numbers that are equal as doubles by their digits. */
+/** Compares the digits of two numbers that are equal as doubles. */
 export function compareDigits(a: Value, b: Value): number {
   if (!isExact(a) || !isExact(b) || (a.text.length <= safeLength && b.text.length <= safeLength)) return 0;
   const [left, right] = [digitsOf(a), digitsOf(b)];

@@ -50,7 +50,7 @@ function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock>
 /** Graphs that `withoutGraphs` removes from a view. */
 export interface OtherGraphs {
   readonly names: readonly string[];
-  /** Returns true for further graphs to remove. These are few and the same for all queries, so that their IDs are cached. */
+  /** Returns true for further graphs to remove. The set is small and the same for all queries, so that its IDs are cached. */
   isOther(graph: string): boolean;
 }
 

@@ -258,7 +258,7 @@ export class MemoryIndex {
     return this.changed.quads;
   }
 
-  /** Version of the index for a query. Read it before the snapshot of the query is taken. */
+  /** Version of the index for a query, to be read before the snapshot of the query is taken. */
   get asked(): MemoryAsked | undefined {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };
   }

@@ -182,14 +182,11 @@ export interface QuadRange {
   readonly order: number;
   readonly from: number;
   readonly to: number;
-  /** Bit mask of the other bound positions. Their terms are compared for each quad. */
+  /** Bit mask of the other bound positions. The terms in these positions are compared for each quad. */
   readonly rest: number;
 }
 
-/**
- * Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two orders, the shorter range is
- * used.
- */
+/** Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two, the shorter range is used. */
 const ordersFor: readonly (readonly number[])[] = [
   [spog],
   [spog],

@@ -5,7 +5,7 @@
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
 
-/** Terms of the base. Their IDs have the order of their texts. */
+/** Terms of the base. The IDs have the order of the texts of the terms. */
 export interface BaseTerms {
   readonly size: number;
   /** Returns the ID of a term, or -1 if the term is not in the base. */
@@ -67,7 +67,7 @@ export class TermIds {
     return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
   }
 
-  /** Returns the count of base terms that sort before a string. It equals the ID of the first term at or after the string. */
+  /** Returns the count of base terms that sort before a string, which is the ID of the first other term. */
   baseBelow(text: string): number {
     return this.base.placeOf(text);
   }
@@ -84,7 +84,7 @@ export class TermIds {
     return merged;
   }
 
-  /** Returns a sort key. It is odd for a term of the base. For another term, it is even and between its neighbors' keys. */
+  /** Returns a sort key: an odd number for a term of the base, otherwise an even number between the keys of its neighbors. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
     const place = this.places[id - this.first] ?? this.base.placeOf(this.own.termKey(id - this.first));

@@ -166,7 +166,7 @@ export class TermTable {
     if (this.keptIds[at] === id) return this.kept[at] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
-    // If text and term key have the same length, the term key is ASCII, or the texts differ.
+    // If the text has as many bytes as the term key has characters, the term key is ASCII, or they differ.
     if (length !== token.length)
       return length > token.length && this.text.toString('utf8', from, from + length) === token;
     for (let i = 0; i < length; i++) {

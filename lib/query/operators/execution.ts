@@ -59,7 +59,7 @@ export const maxOfTexts = 64 << 20;
 
 /** Charges a long string to the budget. @throws LwsError `query-limit` */
 export function spend({ texts }: Execution, value: Value | undefined): void {
-  // Stored terms are not charged, because the query does not create them.
+  // Stored terms are not charged, because they are not created by the query.
   if (!value || value.termKey !== undefined || value.text.length < longText) return;
   texts.left -= value.text.length;
   if (texts.left < 0)

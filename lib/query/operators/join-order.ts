@@ -224,7 +224,7 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, is
 const ordered = (items: readonly Candidate[], before: Before): [Candidate[], number] =>
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
-/** Dynamic programming over all orders: the cheapest order of a set is the cheapest order of a smaller set plus one part. */
+/** Returns the cheapest order of all, by dynamic programming: the cheapest order of a smaller set plus one part. */
 function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())

@@ -39,7 +39,7 @@ export async function* joinService(
   if (memory.whole) return yield* joined(execution, own, memory.whole);
   const { first, rest } = await begin(own);
   if (first.length === 0) return;
-  // Only variables bound in every solution are sent. A solution without one would be returned for each row of VALUES.
+  // Only variables bound in every solution are sent: an unbound variable would match each row of VALUES.
   const along = columns.filter(([name]) => clause.certain.includes(name));
   const values = rest ? undefined : valuesText(first, along);
   if (values !== undefined) return yield* joined(execution, oneBlock(first), await ask(execution, plan, values));
@@ -89,7 +89,7 @@ async function ask(execution: Execution, plan: ServicePlan, values: string): Pro
 const joined = (execution: Execution, own: Blocks, { plan, rows }: ServiceTable): Blocks =>
   hashJoin(execution, own, plan, () => blocksOf(execution, rows));
 
-/** Yields copies of the rows, because consumers modify them. */
+/** Yields copies of the rows, because consumers modify rows. */
 async function* blocksOf({ assertTime }: Execution, rows: readonly Row[]): AsyncGenerator<Row[]> {
   for (const some of slices(rows, blockLength)) {
     assertTime();

@@ -7,9 +7,7 @@ const factor = 2 * randomInt(2 ** 30) + 1;
 const firstSlots = 256;
 /** Count of entries below which tables grow by a factor of four instead of two: each growth hashes all entries again. */
 const fewEntries = 16_384;
-/**
- * Low bits of an ID that are not hashed: IDs that differ only in these are adjacent, since scans often return them in order.
- */
+/** Low bits of an ID that are not hashed: IDs that differ only in these are adjacent, as scans often return them in order. */
 const [nearBits, near] = [2, 3];
 /** Count of IDs in a leaf of a table without hashing: as many as fit in a cache line. */
 const [leafBits, leaf] = [4, 15];
@@ -21,9 +19,7 @@ export interface TableOptions {
   /** Count of columns of a row. */
   readonly width: number;
   readonly allocate: Allocate;
-  /**
-   * IDs below this limit are addressed without hashing if the key has one column. The table may reserve memory for them all.
-   */
+  /** IDs below this limit are addressed without hashing if the key has one column. The table may reserve memory for all. */
   readonly direct: number;
 }
 

@@ -14,7 +14,7 @@ export interface FirstGroups {
   readonly slot: Slot;
   readonly isDescending: boolean;
   readonly most: number;
-  /** True if more sort keys follow. They order groups with equal aggregates. */
+  /** True if more sort keys follow, to order groups with equal aggregates. */
   readonly hasMoreKeys: boolean;
 }
 

@@ -12,7 +12,7 @@ import { type Execution, type Memory, maxOfTexts, type Observer } from './execut
 const usualNumbersFrom = 2048;
 
 export interface RunOptions {
-  /** Quads to query. `Run.close` closes them. */
+  /** Quads to query. `Run.close` closes `matches`. */
   readonly matches: QuadMatches;
   /** Named graphs without quads. Default: none. */
   readonly emptyGraphs?: EmptyGraphs | undefined;

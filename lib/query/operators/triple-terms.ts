@@ -38,7 +38,7 @@ const slotsOf = (item: Pattern | Plan): ReadonlySet<Slot> => ('places' in item ?
 /** Returns the triple terms of a pattern or path, and the triple terms nested in them, with inner terms first. */
 export function triplesOf(item: Pattern | Plan, triples: Triples): Triples {
   const within = new Set(slotsOf(item));
-  // In the list, outer terms follow the terms that are nested in them.
+  // The list contains outer terms after the terms nested in them, so it is read backwards.
   return triples
     .toReversed()
     .filter(({ slot, slots }) => {

@@ -176,7 +176,7 @@ class Lowering {
     return lowered({ ...group, variables: [...others, term], ...(isOne && { everyGraph: term.value }) }, true);
   }
 
-  /** Converts a subquery. Unless the subquery projects it, a variable with the same name is another variable. */
+  /** Converts a subquery. A variable with the name of the graph variable is another one unless the subquery projects it. */
   private project(node: Algebra.Project, scope: Scope): Lowered {
     const { term } = scope;
     const adds = isVariable(term) && !node.variables.some((variable) => variable.equals(term));

@@ -67,7 +67,7 @@ function assertTokens(text: string): void {
   }
 }
 
-/** Returns the clauses of the patch in a document, which must contain exactly one. */
+/** Returns the clauses of the patch in a document. The document must contain exactly one patch. */
 function clausesOf(quads: readonly Quad[]): Readonly<Record<Clause, readonly Quad[]>> {
   const outer = quads.filter(isInDefaultGraph);
   const patches = outer.filter(

@@ -34,7 +34,7 @@ export interface UpdatePlace {
   readonly defaultGraph?: DefaultGraph | undefined;
 }
 
-/** One operation of an update. */
+/** Operation of an update, with the base IRI. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;
   /** Base IRI for IRI(). */

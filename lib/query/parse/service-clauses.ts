@@ -68,7 +68,7 @@ function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> 
 export interface ServiceClause {
   readonly endpoint: string;
   readonly isSilent: boolean;
-  /** True if the clause is SILENT and the endpoint is not allowed. It then has one empty solution, without a request. */
+  /** True if the clause is SILENT and the endpoint is not allowed. Without a request, it has one empty solution. */
   readonly isDenied: boolean;
   /** Complete query that is sent to the endpoint. */
   readonly query: string;

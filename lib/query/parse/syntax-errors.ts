@@ -14,7 +14,7 @@ class UnexpectedToken extends Error {
   }
 }
 
-/** Error handler of the parser, whose messages use internal token names. @throws UnexpectedToken */
+/** Error handler of the parser. The parser's messages use internal token names. @throws UnexpectedToken */
 export const onParseErrors = ([first]: readonly unknown[]): never => {
   throw new UnexpectedToken(first as TokenFault);
 };

@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   // listener closes dialogs and must not close one that the listener below opens.
   const shell = document.createElement('quad-shell');
   await takeCredential();
-  // A link may be opened in a tab that already shows the console.
+  // The user may open a link in a tab that already shows the console.
   addEventListener('hashchange', () => void takeCredential());
   document.body.append(shell);
 }

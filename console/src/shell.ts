@@ -13,7 +13,7 @@ import { shortName } from './storage/names.js';
 
 interface Entry {
   readonly title: string;
-  /** Defines the element `page-<name>` with the property `parameters`. */
+  /** Loads the module that defines the element `page-<name>`, with the property `parameters`. */
   readonly load: () => Promise<unknown>;
   /** Visibility in the navigation: all users, signed-in users, or controllers of the storage. */
   readonly for?: 'all' | 'subjects' | 'controllers';

@@ -10,11 +10,11 @@ import type { DpopVerifier } from './dpop.js';
 import { isBusy, refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 import type { Throttle } from './throttle.js';
 
-/** Parts of a request that authentication reads. */
+/** Properties of a request that authentication reads. */
 export interface PresentedRequest {
   /** Value of the `Authorization` field. */
   readonly authorization: string | undefined;
-  /** Value of the `DPoP` field; a comma-separated list if it was repeated. */
+  /** Value of the `DPoP` field, or a comma-separated list if the field is repeated. */
   readonly proof: string | undefined;
   readonly method: string;
   /** IRI of the target, based on `lws.base-uri`. */

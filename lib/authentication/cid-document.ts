@@ -1,4 +1,4 @@
-/** Reads controlled identifier documents (W3C Controlled Identifiers 1.0): JSON by the names of the context, RDF by IRIs. */
+/** Reads controlled identifier documents (W3C Controlled Identifiers 1.0): JSON by member names, RDF by IRIs. */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
@@ -14,7 +14,7 @@ export interface AuthenticationMethod {
   readonly controller: string | undefined;
   /** Public key. Absent if the type of key is unknown, or if the document reveals the private key. */
   readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
-  /** Time of revocation and expiry, in milliseconds since the epoch, or NaN for an invalid date. */
+  /** Times of revocation and expiry, in milliseconds since the epoch, or NaN for an invalid date. */
   readonly revoked: number | undefined;
   readonly expires: number | undefined;
 }
@@ -36,10 +36,10 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
-/** Maximum entries in each of the members `verificationMethod`, `authentication` and `service`. */
+/** Maximum count of entries in each of the members `verificationMethod`, `authentication` and `service`. */
 const maxEntries = 50;
 
-/** Returns the keys and providers of a document. @throws LwsError `invalid-token` for another subject or too many entries */
+/** Returns the keys and providers in a document. @throws LwsError `invalid-token` for another subject or too many entries */
 export function interpret(document: unknown, subject: string): ControlledIdentifier {
   const id = isObject(document) ? text(document['id']) : undefined;
   if (!isObject(document) || id !== subject)
@@ -67,7 +67,7 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
   return { id: subject, authentication, openIdProviders: providersOf(document), oidcIssuers };
 }
 
-/** Returns an absolute id: `#key` is relative to the subject. */
+/** Returns an absolute ID. `#key` is relative to the subject. */
 const absolute = (id: string | undefined, subject: string): string | undefined =>
   id?.startsWith('#') ? subject.replace(/#.*$/s, '') + id : id;
 
@@ -84,7 +84,7 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
 
 /** Returns the public key of a method. The 2020 types are read as JsonWebKey and Multikey (rule 15.11). */
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
-  // Reject a key whose private part was published.
+  // A key is rejected if its private key is published in the document.
   if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;
   const types = valuesOf(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
@@ -138,7 +138,7 @@ const nested = new Set(['authentication', 'verificationMethod', 'service']);
 /** Converts an RDF graph to the JSON form: the statements about the subject, and about the nodes that the subject links to. */
 export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
   const bySubject = new Map<string, Quad[]>();
-  // Read only known members, because documents may contain much more.
+  // Only known members are read, because documents may contain much more.
   for (const quad of quads) {
     if (names[quad.predicate.value] === undefined) continue;
     addTo(bySubject, keyOfTerm(quad.subject), quad);

@@ -73,7 +73,7 @@ export function identifierResolver({ fetch, ...others }: ResolverOptions): Ident
     ttl: keptMs,
     sizeCalculation: (found, subject) =>
       subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
-    // A fetch that was evicted from the cache is still awaited.
+    // If a fetch is evicted from the cache, its result is still awaited.
     ignoreFetchAbort: true,
     async fetchMethod(subject, _old, { options: kept, context: address }) {
       try {
@@ -129,7 +129,7 @@ async function resolve(
 
 const withoutFragment = (url: string): string => url.replace(/#.*$/s, '');
 
-/** Parses a document: JSON by the names of the context, RDF by IRIs. Other types are rejected. */
+/** Parses a document: JSON by member names, RDF by IRIs. Rejects other media types. */
 async function readDocument(
   documents: Documents,
   subject: string,

@@ -101,7 +101,7 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
 /** Minimum length of an RSA key in bits (RFC 7518 3.3, 3.5). */
 const shortestRsa = 2048;
 
-/** Returns the key of a public JWK, or `undefined` if it is invalid or of another kind than the algorithm requires. */
+/** Returns the key of a public JWK, or `undefined` if the JWK is invalid or does not match the algorithm. */
 function proofKey(jwk: JWK, name: string): KeyObject | undefined {
   const algorithm = algorithms[name];
   if (!algorithm || (algorithm.curve !== undefined && jwk.crv !== algorithm.curve)) return undefined;
@@ -178,7 +178,7 @@ const validMs = (oldest + ahead) * 1000;
 export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: DpopOptions): DpopVerifier {
   const nonces = dpopNonces(clock, options.nonceSecret);
   const used = replayCache(cacheSize, validMs, clock);
-  // Cache imported keys: an import takes as long as verifying a signature, and clients use one key for many proofs.
+  // Imported keys are cached: an import takes as long as verifying a signature, and clients use one key for many proofs.
   const keys = lruCache<ProofKey>(10_000);
 
   const keyOf = async (jwk: JWK, algorithm: string): Promise<ProofKey> => {
@@ -230,7 +230,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
   };
 }
 
-/** Rejects instead of evicting an older proof, which could then be reused. */
+/** Error if the limit is reached. An older proof is not evicted, because it could then be reused. */
 const tooManyProofs = (): LwsError =>
   tooBusy('The limit of stored DPoP proofs is reached (lws.dpop.jti-cache-size). Retry in a few seconds.', 30);
 

@@ -16,7 +16,7 @@ function hasDuplicateMembers(json: string): boolean {
       const end = endOfString(json, at);
       const names = scopes[scopes.length - 1];
       if (names && isMemberName(json, end + 1)) {
-        // Unescape the name: "sub" and "s\u0075b" are equal.
+        // The name is unescaped first: "sub" and "s\u0075b" are equal.
         const name = jsonOf(json.slice(at, end + 1)) as string | undefined;
         if (name === undefined || names.has(name)) return true;
         names.add(name);
@@ -97,7 +97,7 @@ function readObject(part: string): Readonly<Record<string, unknown>> | undefined
       ? (value as Record<string, unknown>)
       : undefined;
   } catch {
-    // Invalid UTF-8 or JSON: not a JWT.
+    // A text with invalid UTF-8 or JSON is no JWT.
     return undefined;
   }
 }
@@ -159,7 +159,7 @@ function describe(error: Error): string {
 }
 
 /**
- * Asserts the types of registered claims, so that a number sent as a string, for example, does not pass a check.
+ * Asserts the types of registered claims. Otherwise, for example, a number sent as a string could pass a check.
  * @throws LwsError `invalid-token`, also for a token issued in the future
  */
 export function assertTypes(payload: JWTPayload): void {

@@ -36,7 +36,7 @@ export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Th
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
   const [all, everybody] = [new RateLimiterMemory({ points: inAll, duration: seconds }), 'all'];
   const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
-    // Delay the rejection, which slows down clients that wait for each response.
+    // The rejection is delayed, which slows down clients that wait for each response.
     await sleep(lateMs);
     const wait = Math.max(1, Math.ceil(msBeforeNext / 1000));
     throw new LwsError('too-many-requests', `Too many attempts from your address. Retry in ${wait} seconds.`, {

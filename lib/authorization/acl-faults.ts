@@ -24,7 +24,7 @@ export async function* lostAcls(store: Store): AsyncGenerator<string> {
 
 /** Yields faults of ACLs: entries without effect, and lost ACLs. */
 export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
-  // ACLs of a deleted subtree are removed later than its records.
+  // The ACLs of a deleted subtree are removed later than its records, and are no faults.
   const staged = await StagedNames.of(store);
   let isRight = true;
   for await (const entries of store.entries(entryRange(aclSpace)))

@@ -21,7 +21,7 @@ interface List {
   at: number;
   /** Count of staged writes that are not committed. */
   staged: number;
-  /** Readers that the committed ACL names. Absent: there is no committed ACL, so the resource inherits. */
+  /** Readers that the committed ACL names. Absent without a committed ACL: the resource inherits. */
   readers?: readonly Reader[];
 }
 
@@ -34,10 +34,10 @@ interface Reader {
   readonly lists: Map<List, number>;
 }
 
-/** Bits: the reader may read the resource of the ACL, and its descendants that have no nearer ACL. */
+/** Bits: the reader may read the resource of the ACL, and descendants that have no nearer ACL. */
 const [own, inherited] = [1, 2];
 
-// The separator NUL cannot occur in an origin.
+// Returns the key of a reader. The separator NUL cannot occur in an origin.
 const keyOf = (reader: string, origin = ''): string => `${origin}\u0000${reader}`;
 const [everybody, authenticated] = ['everybody', 'authenticated'];
 const agentOf = (subject: string): string => `agent ${subject}`;
@@ -82,7 +82,7 @@ export class AclIndex {
     return index;
   }
 
-  /** Version number. Increases with each commit that may change an ACL. */
+  /** Version of the index, which increases with each commit that may change an ACL. */
   get version(): number {
     return this.changes;
   }

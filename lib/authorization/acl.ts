@@ -6,7 +6,7 @@ import { entryKey, type ResourceRecord } from '../storage/keys/records.js';
 import { isIdentity } from './did.js';
 import type { Mode } from './mode.js';
 
-/** An authorization of an ACL. */
+/** Authorization of an ACL. */
 export interface AclRule {
   /** IRI or label of the authorization, for logs. */
   readonly id: string;
@@ -17,9 +17,7 @@ export interface AclRule {
   readonly groups: readonly string[];
   /** Allowed origins. Empty: any origin. */
   readonly origins: ReadonlySet<string>;
-  /**
-   * `accessTo`: the rule applies to the resource. `inherited`: descendants of the container without a nearer ACL inherit it.
-   */
+  /** `accessTo`: the rule applies to the resource. `inherited`: descendants of a container without a nearer ACL inherit it. */
   readonly accessTo: boolean;
   readonly inherited: boolean;
 }
@@ -38,7 +36,7 @@ export interface Acl {
 /** Stored ACL: a graph whose base is the IRI of the resource. */
 export interface AclDocument {
   readonly revision: string;
-  /** Milliseconds since the epoch. */
+  /** Modification time, in milliseconds since the epoch. */
   readonly modified: number;
   /** True if the previous state began in the same second (`Dated`). */
   readonly sharesSecond?: true | undefined;
@@ -51,7 +49,7 @@ export const aclSpace = 'acl';
 export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
 const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
 
-/** A stored ACL. */
+/** Rules of a stored ACL, with its revision. */
 export interface StoredAcl extends Acl {
   readonly revision: string;
 }
@@ -69,7 +67,7 @@ export function readAcl(of: string, value: string): StoredAcl {
 export const isAclOf = ({ revision }: Pick<StoredAcl, 'revision'>, record: ResourceRecord | undefined): boolean =>
   record?.acl === true || record?.acl === revision;
 
-/** Returns the stored ACL that the record names, or `undefined` if there is none. */
+/** Returns the stored ACL that the record names, or `undefined`. */
 export function aclDocumentOf(
   view: { entry(key: string): string | undefined },
   record: ResourceRecord,
@@ -138,5 +136,5 @@ function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   });
 }
 
-/** Returns an origin in normal form. In ACLs, origins can have a trailing slash; in the Origin field they never do. */
+/** Returns an origin in normal form. Origins in ACLs can have a trailing slash, origins in the Origin field cannot. */
 export const originOf = (text: string): string => text.replace(/\/$/, '').toLowerCase();

@@ -54,7 +54,7 @@ export interface BaseModel {
   /** True if the caller can read all members of a container, also in later states with the same permissions. False: unknown. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
-  /** True if the caller owns a resource, or was given access by name. */
+  /** True if the caller owns a resource, or the model gives access to the caller by name. */
   knows(access: Access): boolean | Promise<boolean>;
   /** Returns the readers of a resource as text, for decisions after its deletion (`Question.gone`). `undefined`: the owner. */
   readersOf?(view: View, iri: string): string | undefined;
@@ -67,7 +67,7 @@ type AddedRanges = readonly IriRange[] | 'decide' | undefined;
 
 /** Source of permissions in addition to the base model, such as access grants. A source can never deny access. */
 export interface PermissionSource {
-  /** Returns a decision that allows the access, or undefined. */
+  /** Returns a decision that allows the access, or `undefined`. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
   /** Returns additional readable ranges, or `undefined`. @param container limits the result to members of this container */
   readRanges(access: Access, base: BaseModel, container?: string): AddedRanges | Promise<AddedRanges>;
@@ -153,7 +153,7 @@ export function createAuthorizer(
   };
 }
 
-/** Yields the ancestor containers of an IRI, nearest first; none for the root. */
+/** Yields the ancestor containers of an IRI, nearest first. Yields none for the root. */
 export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   for (let at = iri; at !== storage && at.startsWith(storage); ) {
     at = parentOf(at);

@@ -21,16 +21,16 @@ interface Connection {
   whenGone(): { readonly signal: AbortSignal; readonly release: () => void };
 }
 
-/** Connections of requests. Not a field of `Access`, because those objects are cached, copied and logged. */
+/** Connections of requests. They are not a field of `Access`, because `Access` objects are cached, copied and logged. */
 const connections = new HiddenField<Access, Connection>();
 
 export const noteConnection = (access: Access, connection: Connection): void =>
   void connections.set(access, connection);
 
-/** Returns the connection of a caller's request; `undefined` for requests of the server itself. */
+/** Returns the connection of a caller's request, or `undefined` for requests of the server itself. */
 export const connectionOf = (access: Access): Connection | undefined => connections.get(access);
 
-/** Returns the client of a caller: the subject, or for anonymous and unprivileged callers the address. */
+/** Returns the client of a caller: the subject, or the address of an anonymous or unprivileged caller. */
 export async function clientFor(
   { authorizer, store }: { readonly authorizer: Authorizer; readonly store: View },
   access: Access,

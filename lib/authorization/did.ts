@@ -13,7 +13,7 @@ export function expandDidKey(did: string): { readonly key: PublicJwk; readonly m
   return key && { key, method: `${did}#${multikey}` };
 }
 
-/** True for a valid identity: an absolute IRI, and if it is a did:key, one with a supported key. */
+/** True for a valid identity: an absolute IRI. A did:key must contain a supported key. */
 export const isIdentity = (text: string): boolean =>
   isAbsoluteIri(text) && (!/^did:key:/i.test(text) || expandDidKey(text) !== undefined);
 

@@ -54,7 +54,7 @@ function readPoint(compressed: Uint8Array, { crv, curve, length }: Codec): Publi
     const point = ECDH.convertKey(compressed, curve!, undefined, undefined, 'uncompressed') as Buffer;
     return { kty: 'EC', crv, x: base64url(point.subarray(1, length)), y: base64url(point.subarray(length)) };
   } catch {
-    // The bytes are not a point on the curve.
+    // The key is not a point on the curve.
     return undefined;
   }
 }

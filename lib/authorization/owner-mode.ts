@@ -9,7 +9,7 @@ export interface OwnerModeOptions {
   /** Owners that were added at run time. */
   readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
-  /** Returns true if an identity owns a resource. Absent: unknown. */
+  /** Returns true if an identity owns a resource. Absent: ownership is unknown. */
   readonly owns?: (subject: string) => Promise<boolean>;
   /** Open mode: all callers can read and write, and no caller has control. Only allowed without owners. */
   readonly open: boolean;

@@ -4,7 +4,7 @@ import type { Trace } from '../tools/fields/traceparent.js';
 export interface Principal {
   /** Identity of the caller (URI). */
   readonly subject: string;
-  /** URI of the client application. Absent if the credential names none. */
+  /** URI of the client application. Absent if the credential does not contain one. */
   readonly client?: string;
   readonly issuer?: string;
 }

@@ -106,11 +106,11 @@ type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 const maxBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
-/** Maximum retries of an asynchronous decision if the ACL changes meanwhile. */
+/** Maximum count of retries of an asynchronous decision if the ACL changes meanwhile. */
 const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
-/** Maximum cached ranges. Each takes about 100 bytes. */
+/** Maximum count of cached ranges. Each range takes about 100 bytes. */
 const maxRanges = 200_000;
 
 /** Access model of a storage with ACLs. */

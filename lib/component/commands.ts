@@ -41,7 +41,7 @@ export async function askServer(
   throw new RefusedCommand(message, status);
 }
 
-/** Maximum bytes of a response that are read for a message. */
+/** Maximum size of a response that is read for a message, in bytes. */
 const longestAnswer = 16 << 10;
 
 /** Replaces control characters, which a terminal would interpret. */

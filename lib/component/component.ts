@@ -39,7 +39,7 @@ export interface CommandContext {
   readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: Platform['progress'];
   readonly formats: Platform['formats'];
-  /** Other storages of the deployment, if there are any. */
+  /** Other storages of the deployment, if any. */
   readonly storages?: Storages | undefined;
   /** Prints a line on standard output. */
   readonly print: (line: string) => void;
@@ -47,15 +47,15 @@ export interface CommandContext {
 
 /** Help text of a command. */
 export interface CommandHelp {
-  /** One line for `quadpod help`. */
+  /** Description of the command in `quadpod help`, one line. */
   readonly help: string;
   /** Flags that are not settings. The value has a placeholder and a description: `{key: 'FILE the key of an owner'}`. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Flags without a value, with their descriptions. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** Operand in the help text, such as `DIR`; in brackets if it is optional. */
+  /** Operand in the help text, such as `DIR`, in brackets if optional. */
   readonly operand?: string;
-  /** Example of the words after `quadpod`. */
+  /** Example of the command line after `quadpod`. */
   readonly example: string;
 }
 
@@ -89,7 +89,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    */
   blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
   /**
-   * Returns a function that creates the source of the server's certificate, or `undefined` if there is none.
+   * Returns a function that creates the source of the server's certificate. Returns `undefined` if the component has none.
    * @throws SettingsError if its settings are not valid
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
@@ -101,7 +101,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   onDisabled?(platform: Platform): Promise<void>;
   /** Yields the problems that `quadpod check` finds in the data of the component, each as a sentence. */
   check?(store: Store): AsyncIterable<string>;
-  /** Makes the next start rebuild derived data, after `check` found problems in it. */
+  /** Marks derived data, so that the next start builds them again after `check` found problems. */
   rebuild?(store: Store): Promise<void>;
   readonly commands?: Readonly<Record<string, Command>>;
 }

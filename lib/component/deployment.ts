@@ -1,4 +1,4 @@
-/** Storages of a deployment, as components see them. */
+/** Storages of a deployment, as seen by components. */
 import type { Metric } from '../tools/metrics.js';
 
 /** Maximum validity of an invitation, in days. */
@@ -10,21 +10,21 @@ export const templateFolder = '.quadpod-template';
 /** Configuration record of a storage of a deployment. */
 export interface StorageRecord {
   readonly name: string;
-  /** Random id. A later storage with the same name has another id. */
+  /** Random ID. A later storage with the same name has another ID. */
   readonly id: string;
   /** Owners of the storage. Empty: the owner is the identity of the key in its data directory. */
   readonly owners: readonly string[];
-  /** Values of the storage's own settings, by name. */
+  /** Values of settings that are set for this storage, by name. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly state: 'ready' | 'suspended' | 'deleted';
-  /** Times in ISO 8601 format. */
+  /** Times of creation and deletion, in ISO 8601 format. */
   readonly created: string;
   readonly deleted?: string;
-  /** Id of the invitation with which the storage was created. An invitation can be used once. */
+  /** ID of the invitation with which the storage was created. An invitation can be used once. */
   readonly invitation?: string;
-  /** Id of the last change of owners. When it changes, the storage updates the owners in its root ACL once. */
+  /** ID of the last change of owners. If it has changed, the storage updates the owners in its root ACL. */
   readonly ownersChange?: string;
-  /** Text that changes with each write. */
+  /** Revision, which changes with each write of the record. */
   readonly revision: string;
 }
 

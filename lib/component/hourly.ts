@@ -1,4 +1,4 @@
-/** Runs work of a component every hour. */
+/** Runs a component's work every hour. */
 import type { Installation, Platform } from './contract.js';
 
 const hourMs = 3_600_000;

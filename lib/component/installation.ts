@@ -83,10 +83,10 @@ export interface Installation {
    */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
-  /** Preloads optional modules; called a few seconds after the first request. */
+  /** Preloads optional modules. Called a few seconds after the first request. */
   warm?(): void;
   stop?(): Promise<void> | void;
-  /** True while background work is running: the storage of a deployment is then not closed. */
+  /** True while background work is running. The storage of a deployment is then not closed. */
   isBusy?(): boolean;
   /** True while clients are subscribed. The storage may then be closed to open another one, but not for being idle. */
   isFollowed?(): boolean;

@@ -4,7 +4,7 @@ import { type Caller, serve, threadData } from '../tools/threads/worker-host.js'
 import { linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
 import type { UpdateTask } from './update-task.js';
 
-/** Lines received before the task that uses them. */
+/** Lines that were received before the task to which they belong. */
 let lines: string[] = [];
 
 const allLines = (last: readonly string[]): readonly string[] => {

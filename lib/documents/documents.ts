@@ -112,7 +112,7 @@ export function makePools(): Pools {
       memoryMb: 1024,
       nurseryMb: 8,
       graceMs,
-      // If memory is scarce, end idle threads early.
+      // If memory is scarce, idle threads end early.
       ...(affordable(1) === 0 && { idleMs: 20_000 }),
       data: { engine: true },
     }),
@@ -173,7 +173,7 @@ export class Documents {
     return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
 
-  /** Preloads a worker for updates, and the query engine of this thread. Call it after the server is listening. */
+  /** Preloads a worker for updates, and the query engine of this thread. To be called when the server is listening. */
   warm(): void {
     this.pools.updates.warm();
     void loadQueryEngine();

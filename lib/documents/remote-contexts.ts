@@ -56,7 +56,7 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
   const known = new LRUCache<string, Known>({
     maxSize: keptBytes,
     sizeCalculation: (found) => ('text' in found ? found.text.length : found.failure.length) + 500,
-    // An entry that is evicted while it is fetched is still awaited.
+    // If an entry is evicted during its fetch, the result is still awaited.
     ignoreFetchAbort: true,
     async fetchMethod(iri, _old, { options }) {
       const found = await get(iri).then(

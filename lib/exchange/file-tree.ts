@@ -26,7 +26,7 @@ export interface FileTree {
   readonly total: number;
   /** Yields all files and directories in a stable order, directories before their content. @param after path to start after */
   files(after?: string): AsyncIterable<TreeFile | RefusedFile>;
-  /** Returns the file with this exact path, or `undefined` if there is none. */
+  /** Returns the file with this exact path, or `undefined`. */
   file(path: string): Promise<TreeFile | undefined>;
   close(): Promise<void>;
 }

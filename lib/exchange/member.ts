@@ -1,4 +1,4 @@
-/** Members: resources and states as format readers, imports, exports and format writers exchange them. */
+/** Members: resources and states, exchanged by format readers, imports, exports and format writers. */
 import type { Quad } from '@rdfjs/types';
 import type { ClientLinks } from '../resources/linkset.js';
 import type { Rewrite } from '../storage/keys/iri-rewriting.js';
@@ -33,7 +33,7 @@ export interface ContainerMember extends Common {
 /** RDF resource, or one of its parts. Later parts are added to the same graph. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples. Their graph is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
+  /** Triples, whose graph is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
   readonly quads: readonly Quad[];
   /** GSPO keys of the triples, if they come from the store. */
   readonly keys?: readonly string[];
@@ -104,7 +104,7 @@ export interface MemberOptions {
 
 /** Reader of one format. */
 export interface MemberReader {
-  /** Size of the source in bytes, if known in advance. */
+  /** Size of the source in bytes, if known before reading. */
   readonly total: number | undefined;
   /** Yields the members. Containers come before their members, but may be missing. @throws TransferError with file and line */
   read(options: MemberOptions): AsyncIterable<ReadStep>;

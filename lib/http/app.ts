@@ -16,7 +16,7 @@ import { Traffic } from './traffic.js';
 export interface Application {
   /** Answers every request. */
   readonly koa: Koa<State>;
-  /** Middleware for another application. Passes on requests outside of the base URI. */
+  /** Middleware for another koa application. Requests outside of the base URI are passed on. */
   readonly middleware: Koa.Middleware;
   /** Rejects new requests. Resolves when the pending requests have ended, or after the timeout. */
   close(maxMs: number): Promise<void>;
@@ -38,7 +38,7 @@ export function createApp(appContext: AppContext): Application {
   return { koa, middleware: mountable(koa, appContext), close: (maxMs) => traffic.close(maxMs) };
 }
 
-/** Answers requests that belong to no storage with an error. @param refusalOf returns the error */
+/** Returns a listener that responds with an error to requests that belong to no storage. @param refusalOf returns the error */
 export const createRefusal = (
   context: Parameters<typeof replyWriter>[0] & Parameters<typeof requestLogger>[0],
   refusalOf: (req: IncomingMessage) => unknown,

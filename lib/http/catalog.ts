@@ -36,7 +36,7 @@ export function catalogNode(
     ...(description === undefined ? {} : { [`${dct}description`]: description }),
   });
   const endpoint = services.find(({ type }) => type === 'SparqlQueryService')?.serviceEndpoint;
-  // A service may have two entries: by a name of LWS, and by the IRI of its specification.
+  // A service may have two entries, by a name of LWS and by the IRI of its specification. They are merged.
   const endpoints = new Map<string, Service[]>();
   for (const entry of services)
     endpoints.set(entry.serviceEndpoint, [...(endpoints.get(entry.serviceEndpoint) ?? []), entry]);

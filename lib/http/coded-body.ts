@@ -11,7 +11,7 @@ type Coding = keyof typeof decoders;
 
 /** Maximum ratio of decoded to received bytes, and count of decoded bytes to which the ratio does not apply. */
 const [maxRatio, freeBytes] = [100, 1 << 20];
-/** Sender of a body. */
+/** Client that sends a body. */
 export interface BodySender {
   /** Returns the caller class of the sender, and the client for which slots are counted. */
   caller(): Promise<Client>;
@@ -99,7 +99,7 @@ async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Ui
     isComplete = true;
   };
   const decoder = decoders[coding]();
-  // The iterator of the decoder throws the error of either stream.
+  // The iterator of the decoder throws errors of both streams.
   pipeline(Readable.from(counted()), decoder, () => {});
   try {
     for await (const chunk of decoder as AsyncIterable<Uint8Array>) {

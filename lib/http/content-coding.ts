@@ -87,7 +87,7 @@ async function coded(req: IncomingMessage, reply: Reply, coding: Coding): Promis
   return { ...reply, fields, body: encoder as Readable };
 }
 
-/** Last coded form of each cached representation. */
+/** Last coded bytes of each cached representation. */
 const kept = new WeakMap<Buffer, { readonly coding: Coding; readonly bytes: Promise<Buffer> }>();
 
 function compressed(body: Buffer, coding: Coding): Promise<Buffer> {

@@ -8,7 +8,7 @@ export interface Exchange {
   /** Request ID, a `urn:uuid:`, in the log and in problem documents. */
   readonly id: string;
   readonly startedAt: number;
-  /** Path of the request target, which may not belong to this storage. */
+  /** Path of the request target. It may belong to no storage. */
   readonly path: string;
   /** Class of the route for metrics, set by the middleware that handles the request. */
   route: string;

@@ -40,7 +40,7 @@ export function graphStore(appContext: AppContext): Step {
         },
       );
     const query = new URL(ctx.req.url ?? '', storage).searchParams;
-    // Section 5.5: the server chooses the name of the graph, and creates it like other resources.
+    // Section 5.5: for a POST without parameters, the server chooses the name of the graph.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
     const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
     // Several documents are added to one graph, so its name is chosen before they are read.

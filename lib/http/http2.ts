@@ -9,7 +9,7 @@ const streamOf = (message: IncomingMessage | ServerResponse): ServerHttp2Stream 
 
 export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 2;
 
-/** TLS sockets by session: Node closes a session only after its pending writes, and its `socket` cannot be destroyed. */
+/** TLS sockets by session. Node closes a session only after its pending writes, and `session.socket` cannot be destroyed. */
 export const socketsOfSessions = new WeakMap<Http2Session, Socket>();
 
 /** True if the request has a body. Over HTTP/2, no header field shows this. */
@@ -33,7 +33,7 @@ export function breakOff(res: ServerResponse): void {
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   // Over TLS, an end without close_notify is an error, so no reset is needed.
   else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
-  // For an HTTP/1.0 client, the end of the connection is the end of the response, but a reset is an error.
+  // An HTTP/1.0 client treats the end of the connection as the end of the response, but a reset as an error.
   else res.socket?.resetAndDestroy();
 }
 

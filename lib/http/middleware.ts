@@ -45,7 +45,7 @@ export const authentication =
       url: appContext.origin + exchange.path,
       address,
     });
-    // Fast path without a promise.
+    // Fast path without a promise: the caller is known synchronously.
     return asked instanceof Promise ? asked.then(establish) : establish(asked);
   };
 

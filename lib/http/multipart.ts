@@ -7,7 +7,7 @@ import { parseMediaType } from '../tools/fields/media-type.js';
 import { readParameters, strictPairs, tokenEnd } from '../tools/fields/syntax.js';
 
 export interface Part {
-  /** Media type without parameters, or `undefined`. */
+  /** Media type without parameters. `undefined` if the part has none. */
   readonly mediaType: string | undefined;
   readonly bytes: Buffer;
 }

@@ -21,7 +21,7 @@ export type ListingType =
   | { readonly as: 'json'; readonly contentType: string }
   | { readonly as: 'rdf'; readonly format: RdfFormat };
 
-// Cached choices, because clients send the same few fields.
+// Cached choices by `Accept` value, because clients send the same few values.
 const rdfChoices = lruCache<RdfFormat>(500);
 const listingChoices = lruCache<ListingType>(500);
 

@@ -12,7 +12,7 @@ export function pageOf(query: string | undefined): number | undefined {
   return Math.min(Number(values[0]), 1e12);
 }
 
-/** Maximum characters of page links in a response: HTTP clients reject 16 KiB of header fields. */
+/** Maximum length of page links in a response, in characters: HTTP clients reject 16 KiB of header fields. */
 const longestLinks = 12_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Problems as pages for people with a browser (rule 7.3). */
+/** HTML pages of problems, for people with a browser (rule 7.3). */
 import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../tools/errors.js';
 import type { Reply } from './reply.js';
@@ -83,10 +83,7 @@ const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none';
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char) => entities[char]!);
 
-/**
- * Renders a problem as a page.
- * @param at requested path of a storage. Absent: there are no pages to link to
- */
+/** Renders a problem as a page. @param at requested path of a storage. Absent: there are no pages to link to */
 export function problemPage(
   problem: Reply,
   at?: { readonly pages: ResourcePages; readonly rootIri: string; readonly path: string },

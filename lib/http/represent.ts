@@ -184,7 +184,7 @@ function representRdf(
   // RDF/XML cannot express every graph, and is not streamed.
   const others =
     format === rdfXml ? chooseFormatBut(accept, xmlAnd[record.rdfVersion ?? '1.1'], record.rdfVersion) : format;
-  // A later state may have triple terms, which JSON-LD cannot express.
+  // A later state of the graph may have triple terms, which JSON-LD cannot express.
   const fallback = format === jsonLd ? turtle : others;
   const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
   const replyOf = (representation: Representation | undefined) =>

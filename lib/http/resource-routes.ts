@@ -235,7 +235,7 @@ async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
   const own = {
     // Depth of DELETE: RFC 4918 9.6.1, 10.2. Other values are ignored (rules 6.20, 25.10).
     recursive: (field(req, 'depth') ?? (webDav ? 'infinity' : '')).trim().toLowerCase() === 'infinity',
-    // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
+    // The body of a DELETE has no meaning (RFC 9110 9.3.5). It is read only to check a digest.
     body: req.headers['content-digest'] === undefined ? undefined : exchange.body(),
   };
   await remove(storage, Object.assign(writeOf(exchange), own));

@@ -42,7 +42,7 @@ function pageReply({ pages }: AppContext, req: IncomingMessage, { iri, query }: 
 
 const toContainers = new Set(['DELETE', 'MOVE', 'COPY']);
 
-/** Responds to a request for a resource with WebDAV on. @throws LwsError as `resourceReply`; `bad-request` for a bad `If` */
+/** Responds to a request for a resource if WebDAV is on. @throws LwsError as `resourceReply`; `bad-request` for a bad `If` */
 async function webDavReply(sent: ResourceExchange): Promise<Reply> {
   const { req, target, storage } = sent;
   const isMissing = !isContainerIri(target.iri) && target.query === undefined && !storage.store.record(target.iri);

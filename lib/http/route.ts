@@ -70,7 +70,7 @@ export interface Route {
   readonly methods: readonly string[];
   /** `origin`: the path is relative to the origin of the base URI, not to its path (RFC 8414 3.1). */
   readonly place?: 'origin';
-  /** Path below the base URI. `{prefix}` is the system prefix: `{prefix}/jwks`. */
+  /** Path below the base URI, such as `{prefix}/jwks`. `{prefix}` is the system prefix. */
   readonly path: string;
   readonly access: RouteAccess;
   handle(request: RouteRequest): Promise<Reply> | Reply;

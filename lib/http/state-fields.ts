@@ -1,4 +1,4 @@
-/** Response fields about a state, and conditions on it. */
+/** Response fields that describe a state, and conditions on the state. */
 import type { IncomingMessage } from 'node:http';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
@@ -80,7 +80,7 @@ interface KeptReplies {
 
 const replies = new WeakMap<Pick<Representation, 'bytes'>, KeptReplies>();
 
-/** Returns the 200 and 304 responses of a representation. @param fieldsOf must always return the same other fields */
+/** Returns the 200 and 304 responses of a representation. @param fieldsOf returns the other fields, which must not vary */
 export function keptReplies(
   representation: Pick<Representation, 'bytes'>,
   contentType: string,
@@ -120,7 +120,7 @@ export async function creationHints(
   });
 }
 
-/** Returns a hint if the caller can read the resource with the other trailing slash. */
+/** Returns a hint if the caller can read the resource whose IRI differs only in the trailing slash. */
 async function hintOf({ authorizer, store: view }: Storage, access: Access, iri: string): Promise<string> {
   const other = counterpart(iri);
   const record = view.record(other);

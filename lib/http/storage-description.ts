@@ -46,7 +46,7 @@ export interface Advertised {
   readonly catalog?: CatalogTexts | undefined;
 }
 
-/** Document with its tag. Created once, because it changes only with the configuration. */
+/** Document and its entity tag. Created once, because it changes only with the configuration. */
 export interface StorageDescription {
   readonly bytes: Buffer;
   readonly tag: string;
@@ -146,7 +146,7 @@ export function chooseCatalog(accept: string | undefined): RdfFormat {
   return ((ranges && chooseMediaType(ranges, rdfFormats)) ?? rdfFormats[0]!) as RdfFormat;
 }
 
-/** Returns the public response with the description. */
+/** Returns the response with the description, which is public. */
 export async function descriptionReply(
   req: IncomingMessage,
   storage: Storage,

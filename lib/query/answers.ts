@@ -145,7 +145,7 @@ function quadStream(triples: AsyncGenerator<TripleKeys[]>): BlockStream<TripleKe
   return new BlockStream(triples, (block) => block.map(quadOf)).announce([]);
 }
 
-/** Converts tokens to triples, with a cache for repeated IRIs. */
+/** Returns a function that converts term keys to triples, with a cache for repeated IRIs. */
 function tripleReader(): (triple: TripleKeys) => Quad {
   const termAt = termCache() as (token: TermKey) => never;
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
@@ -184,7 +184,7 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   const { memory, readable, defaultGraphs, namedGraphs, loadEngine = loadQueryEngine } = options;
   // Both engines pass on operations unchanged, except DESCRIBE, which only the composed engine does.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
-  // The estimates depend on the graphs that the caller may read.
+  // The statistics depend on the graphs that the caller may read.
   const ranges = readable.isExact ? readable.ranges : undefined;
   const ofCaller = readable.all ? memory.known : ranges && memory.scopes?.of(ranges);
   const { observer, callService, numbersFrom } = options;
@@ -233,7 +233,7 @@ async function* quadsOf(begin: () => Promise<unknown>): AsyncGenerator<Quad[]> {
   for await (const block of stream.blocks()) yield block.map(quadOf);
 }
 
-/** Converts a stack overflow to `too-complex`: compilers recurse into the query, and only its length limits its depth. */
+/** Converts a stack overflow to `too-complex`. Compilers are recursive, and only the length of a query limits its depth. */
 function tooDeep(error: unknown): never {
   if (error instanceof RangeError)
     throw new LwsError('too-complex', 'The query is nested too deeply.', { cause: error });

@@ -118,7 +118,7 @@ const ofPatterns = new Set(
   ),
 );
 
-/** Returns the subjects of all patterns of an operation, or `undefined` if its result may depend on other triples. */
+/** Returns the subjects of all patterns of an operation. Returns `undefined` if the result may depend on other triples. */
 export function subjectsOf(operation: Algebra.Operation): readonly string[] | undefined {
   const subjects = new Set<string>();
   for (const { type, subject, patterns } of nodesOf(operation)) {

@@ -1,6 +1,6 @@
 /**
- * Evaluates an update of one graph or of several named graphs over one state. Each operation sees the effects of the previous
- * ones. Returns the changes without writing them. Must not depend on the caller, or on resources.
+ * Evaluates an update of one graph or of several named graphs over one state. Each operation reads the effects of earlier
+ * operations. Returns the changes without writing them. Must not depend on the caller, or on resources.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import { freshLabels } from '../rdf/blank-nodes.js';

@@ -9,7 +9,7 @@ import { programMb } from '../tools/threads/thread-limits.js';
 
 /** Share of the heap that work may use. A growing table may double its size between two checks. */
 const maxUsed = 0.6;
-/** Minimum time between two requested garbage collections, in ms. */
+/** Minimum time between two requested garbage collections, in milliseconds. */
 const collectEveryMs = 1000;
 
 export interface Limits {

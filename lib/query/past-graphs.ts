@@ -30,7 +30,7 @@ export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' |
   readonly position: number;
   /** Root IRI of the storage. */
   readonly storage: string;
-  /** Resource or container that the query is limited to. */
+  /** Resource or container to which the query is limited. */
   readonly within: string | undefined;
   /** Graphs that the query names. `undefined` if the query may read other graphs. */
   readonly names: ReadonlySet<string> | undefined;
@@ -101,7 +101,7 @@ export async function datasetThen(
   }
 }
 
-/** Returns the count of quads that are outdated in the base or added by the last layer. */
+/** Returns the count of quads that are outdated in the base, or added by the last layer. */
 function changedQuads({ layers }: MemoryView): number {
   const { quads, masked } = layers[0]!;
   let count = layers.at(-1)!.quads.count;

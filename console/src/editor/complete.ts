@@ -1,4 +1,4 @@
-/** Completion for Turtle and SPARQL: prefixes, which are declared when used, and classes and predicates of a storage. */
+/** Completes names in Turtle and SPARQL: prefixes, with their declaration, and classes and predicates of a storage. */
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
@@ -127,7 +127,7 @@ async function complete(
   };
 }
 
-/** @param source called at each completion, since it may be set later */
+/** @param source called for each completion, since the source may be set later */
 export const completionSource =
   (dialect: Dialect, source: () => Completions | undefined): CompletionSource =>
   (context) =>

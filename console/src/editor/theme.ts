@@ -1,4 +1,4 @@
-/** Theme of the editor, from the console's custom properties, which apply inside the shadow root. */
+/** Theme of the editor. It uses the console's custom properties, which also apply inside a shadow root. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';

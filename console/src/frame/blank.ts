@@ -13,9 +13,9 @@ export interface Blank {
   readonly icon: keyof typeof icons;
   readonly title: string;
   readonly text: unknown;
-  /** Buttons; the first is the primary one. */
+  /** Buttons, of which the first is the primary button. */
   readonly actions?: TemplateResult;
-  /** Additional classes. */
+  /** Additional CSS classes. */
   readonly kind?: string;
 }
 

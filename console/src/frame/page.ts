@@ -102,7 +102,7 @@ export const scrollTable = (label: string, heads: readonly unknown[], rows: unkn
     </table>
   </div>`;
 
-/** Route: `#/<page>?<parameters>`. */
+/** Page and parameters of a route: `#/<page>?<parameters>`. */
 export interface PagePlace {
   readonly page: string;
   readonly parameters: URLSearchParams;

@@ -33,7 +33,7 @@ export interface TabStrip<Id extends string> {
   readonly choose: (id: Id) => void;
   /** ID of the panel, if all tabs share one. Default: each tab has a panel `panel-<id>`. */
   readonly panel?: string;
-  /** Closes the current tab. */
+  /** Called to close the current tab. */
   readonly remove?: () => void;
 }
 

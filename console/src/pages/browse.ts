@@ -1,4 +1,4 @@
-/** Containers: list, create, upload, delete. */
+/** Page of a container: lists, creates, uploads and deletes members. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, type Kind, suggestedName } from '../browse/create.js';

@@ -1,4 +1,4 @@
-/** Additional owners: this browser, or any URI. For owners only. */
+/** Page for additional owners: this browser, or any URI. Only owners see it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { blank } from '../frame/blank.js';

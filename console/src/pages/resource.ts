@@ -1,4 +1,4 @@
-/** A resource: read, edit, describe, delete. */
+/** Page of a resource: read, edit, describe and delete. */
 import '../resource/view.js';
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';

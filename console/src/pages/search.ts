@@ -1,4 +1,4 @@
-/** Search by words, names and types. The URL contains the filter. */
+/** Page to search by words, names and types. The URL contains the filter. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';

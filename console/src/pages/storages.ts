@@ -23,7 +23,7 @@ interface Listed {
   /** True if the requested storage exists. */
   readonly opens: boolean;
   readonly isOperator: boolean;
-  /** Issuers whose users may create storages. */
+  /** Identity providers whose users may create storages. */
   readonly signUp: readonly string[];
   readonly templates?: readonly string[];
   readonly storages: readonly Stored[];
@@ -62,7 +62,7 @@ export class StoragesPage extends Page {
   protected override load(): Promise<void> {
     if (who().kind === 'anonymous') return Promise.resolve();
     return this.reading(async () => {
-      // The shell sets the route after it has added the page.
+      // The parameters are read after the request: the shell sets the route after it has added the page.
       const url = await systemUrl('storages');
       const [page, open] = [this.parameters.get('page') ?? '1', this.parameters.get('open') ?? ''];
       this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open, q: this.name })}`);

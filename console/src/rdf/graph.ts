@@ -1,4 +1,4 @@
-/** Lookups in a list of triples. */
+/** Indexed triples, with lookups by subject and predicate. */
 import { iriOf, type Quad, rdf, rdfType, type Term, termText } from './document.js';
 
 export class Graph {

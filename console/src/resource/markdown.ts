@@ -25,7 +25,7 @@ const elements: Readonly<Record<string, (content: unknown, token: Token) => unkn
     html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>${content}</table></div>`,
 };
 
-/** @param base IRI of the document */
+/** Renders Markdown. @param base IRI of the document */
 export const markdown = (text: string, base: string): unknown[] => [...contentOf(parser.parse(text, {}), base)];
 
 function* contentOf(tokens: readonly Token[], base: string): Generator<unknown> {

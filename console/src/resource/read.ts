@@ -53,7 +53,7 @@ function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reas
   }
 }
 
-/** @throws Refusal */
+/** Reads a resource for display. @throws Refusal */
 export async function readResource(iri: string): Promise<Opened> {
   const response = await succeed('GET', iri, { headers: { Accept: accept } });
   const { write = false, share = false } = await rightsOn(iri);

@@ -23,7 +23,7 @@ export const isRendered = (opened: Opened): boolean =>
 const isMarkdown = ({ mediaType, iri }: Opened): boolean =>
   /^text\/(?:x-)?markdown/.test(mediaType) || /\.(?:md|markdown)$/.test(iri);
 
-/** Returns the delimiter of a table, `undefined` for other text. */
+/** Returns the delimiter of a table, or `undefined` for other text. */
 function delimiterOf({ mediaType, text = '' }: Opened): string | undefined {
   if (/^text\/tab-separated-values/.test(mediaType)) return '\t';
   if (!/^text\/csv/.test(mediaType)) return undefined;

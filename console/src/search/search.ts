@@ -1,4 +1,4 @@
-/** Type index, type search and text search, page by page. */
+/** Reads the type index, and runs type searches and text searches, page by page. */
 import { json, linkTarget, lwsNamespace, Refusal, select, serviceEndpoint, succeed } from '../storage/api.js';
 import { type Listed, type ListedMember, memberOf } from '../storage/container.js';
 
@@ -62,7 +62,7 @@ export async function readFacets(
 export const countHits = async (type: string, words: string, signal: AbortSignal): Promise<number> =>
   (await searchStorage({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
 
-/** @throws Refusal with the server's message */
+/** Returns a page of the hits of a search. @throws Refusal with the server's message */
 export async function searchStorage(wanted: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   if (wanted.words !== '') return searchWords(wanted, page, signal);
   const endpoint = await serviceEndpoint('TypeSearchService');

@@ -6,7 +6,7 @@ import * as DPoP from 'dpop';
 import { type BrowserSource, makeBrowserIdentity, signedBy } from './browser-identity.js';
 import { forget, forgetSession, readStored, remember, storedKey } from './vault.js';
 
-/** Storage URI with a trailing slash. The console is at `app` below it. */
+/** Storage URI with a trailing slash. The URL of the console is `app`, relative to this URI. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
 
 /** Source of a new credential when a credential has expired. */

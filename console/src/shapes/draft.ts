@@ -109,7 +109,7 @@ export function emptyDraftRow(field: Field, kind: ValueKind = field.kinds[0]!): 
   return { term, stored: undefined, nested: entriesOf(field.nested, term, new Graph([]), true) };
 }
 
-/** True if a row has no statement. A new node without values has none. */
+/** True if a row has no statement, such as the row of a new node without values. */
 const isEmptyRow = ({ term, stored, nested }: DraftRow): boolean =>
   term.termType === 'BlankNode'
     ? term !== stored && nested.every(({ rows }) => rows.every(isEmptyRow))

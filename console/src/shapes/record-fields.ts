@@ -24,7 +24,7 @@ export interface Rejection {
 
 /** Returns the violations of a field. @param parent predicate that leads to the blank node of a nested field */
 export function violationsAt({ violations, target }: Rejection, focus: Term, path: string, parent = '') {
-  // The IRI of a new subject depends on the name of the resource.
+  // For a new resource, the focus is relative: its IRI depends on the name of the resource.
   const subject = focus.value.startsWith('#') ? target + focus.value : focus.value;
   const named = parent === '' ? `<${path}>` : `(<${parent}>/<${path}>)`;
   return violations.filter((each) => each.focus === subject && each.path === named);

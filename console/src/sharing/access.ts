@@ -1,4 +1,4 @@
-/** Access requests and grants: read, write, describe. */
+/** Reads and creates access requests and grants, and describes them in words. */
 
 import { storageUri } from '../session/session.js';
 import { jsonBody, linkTarget, refusalFrom, request, serviceEndpoint, succeed } from '../storage/api.js';
@@ -69,9 +69,9 @@ interface Listing {
   readonly items: readonly { readonly id: string; readonly modified: string }[];
 }
 
-/** Documents never change, so each is read once. */
+/** Cached documents. Each is read once, because documents never change. */
 const known = new Map<string, AccessDocument>();
-/** Maximum concurrent requests for documents. */
+/** Maximum count of concurrent requests for documents. */
 const atOnce = 6;
 
 /** Returns the documents visible to the user, newest first. @param since date; older documents are excluded */
@@ -94,7 +94,7 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
   return found;
 }
 
-/** Counts the unanswered requests of other users. */
+/** Returns the count of unanswered requests of other users. */
 export async function countOpen(subject: string): Promise<number> {
   if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
   const requests = await readAll('AccessRequest');
@@ -124,7 +124,7 @@ export async function post(kind: Kind, access: readonly GrantPolicy[], more: Rea
 
 export const removeGrant = (id: string): Promise<Response> => succeed('DELETE', id);
 
-/** Revokes a grant and deletes the request that it answered, which would otherwise be pending again. */
+/** Revokes a grant and deletes its request, since an unanswered request would be pending again. */
 export async function revoke({ id, request: answered }: AccessDocument): Promise<void> {
   await removeGrant(id);
   if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
@@ -153,7 +153,7 @@ export function policyFor({ person, iri, actions, until }: Wish): GrantPolicy {
   };
 }
 
-/** @throws Error for an invalid or past time */
+/** Returns the constraint for the end of an access. @throws Error for an invalid or past time */
 export function endsAt(until: string): Constraint {
   const end = new Date(until);
   if (!(end.getTime() > Date.now())) throw new Error('The end must be in the future.');

@@ -104,7 +104,7 @@ export function withRow(quads: readonly Quad[], of: string, row: AclRow): Quad[]
       continue;
     }
     const rest = own.filter((each) => !names(each));
-    // An authorization without agents is dropped.
+    // An authorization whose last agent was removed is dropped.
     if (kinds.some((kind) => objects(rest, kind).length > 0)) kept.push(...rest);
   }
   return row.modes.length > 0 ? [...kept, ...authorization(row, of)] : kept;

@@ -143,7 +143,7 @@ export class ShareGrants extends Page {
   }
 }
 
-/** Permissions that can be given to the public. */
+/** Permissions that all callers can be given. */
 const publicActions: Readonly<Record<string, string>> = {
   read: 'Read',
   'read create': 'Read and add',

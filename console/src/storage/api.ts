@@ -6,7 +6,7 @@ import { once } from './once.js';
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    /** Stable code of the problem type, such as `precondition-failed`. Empty if there is none. */
+    /** Code of the problem type, such as `precondition-failed`. Empty without a problem type. */
     readonly code: string,
     detail: string,
     /** Members of the problem document. */

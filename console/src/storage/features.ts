@@ -28,7 +28,7 @@ export const featuresOf = ({ settings }: Status): readonly Feature[] =>
     return known ? [{ setting, title, text, isOn: known.value === true }] : [];
   });
 
-/** Returns the features of this storage; none for users without control. */
+/** Returns the features of this storage. Empty for users without control. */
 export async function storageFeatures(): Promise<readonly Feature[]> {
   const status = await readStatus();
   return status ? featuresOf(status) : [];

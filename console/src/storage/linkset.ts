@@ -9,7 +9,7 @@ type Context = Readonly<Record<string, unknown>>;
 
 export interface Relation {
   readonly name: string;
-  /** Index among the targets of the relation, or `undefined` for a literal. */
+  /** Index among the targets of the relation. `undefined` for a literal. */
   readonly index: number | undefined;
   readonly target: Target | undefined;
   /** Literal value of the relation. */
@@ -30,7 +30,7 @@ const isTarget = (value: unknown): value is Target =>
   typeof value === 'object' && value !== null && typeof (value as Target).href === 'string';
 const isTargets = (value: unknown): value is readonly Target[] => Array.isArray(value) && value.every(isTarget);
 
-/** @throws SyntaxError if the text is not a linkset */
+/** Returns the link context object of a linkset. @throws SyntaxError if the text is not a linkset */
 function contextOf(text: string): Context {
   const document = JSON.parse(text) as { linkset?: readonly unknown[] };
   const context = document?.linkset?.[0] ?? {};
@@ -44,7 +44,7 @@ const withContext = (context: Context): string => JSON.stringify({ linkset: [con
 /** Returns the linkset as formatted text. */
 export const isReadableLink = (text: string): string => withContext(contextOf(text));
 
-/** @throws SyntaxError */
+/** Returns the relations and types of a linkset. @throws SyntaxError if the text is not a linkset */
 export function linksetView(text: string): LinksetView {
   const context = contextOf(text);
   const all = Object.entries(context).flatMap(([name, value]): Relation[] => {

@@ -25,7 +25,7 @@ interface TrashPage {
 
 const urlOf = async (id?: string): Promise<string> => systemUrl(id === undefined ? 'trash' : `trash/${id}`);
 
-/** Returns items, latest first; `undefined` if the trash is off or the user does not control the storage. */
+/** Returns items, latest first. `undefined`: the trash is off, or the user does not control the storage. */
 export const readTrash = async (before?: string): Promise<TrashPage | undefined> =>
   ask((await urlOf()) + (before === undefined ? '' : `?${new URLSearchParams({ before })}`));
 

@@ -25,7 +25,7 @@ export class UploadPanel extends Page {
     const count = (state: Upload['state']): number => uploads.filter((upload) => upload.state === state).length;
     const [done, failed, conflicts] = [count('done') + count('kept'), count('failed'), count('conflict')];
     const [left, cancelled] = [count('waiting') + count('sending'), count('cancelled')];
-    // Successful uploads need no attention.
+    // If all uploads were successful, only a short summary is shown.
     if (left + failed + conflicts + cancelled === 0)
       return html`<div class="uploads row" aria-label="Uploads">
         <span role="status">${done} of ${uploads.length} files done.</span>

@@ -151,13 +151,13 @@ const encodePath = (path: string): string =>
     .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
     .join('/');
 
-/** @returns `conflict` if the resource exists @throws Refusal for other errors */
+/** Uploads a file. @returns `conflict` if the resource exists @throws Refusal for other errors */
 async function putFile(
   { iri, file, replace }: Upload,
   signal: AbortSignal,
   onProgress: (sent: number) => void,
 ): Promise<'done' | 'conflict'> {
-  // Replaces only the state that existed when the user agreed.
+  // The entity tag ensures that only the state that the user agreed to replace is replaced.
   const etag = replace ? (await request('HEAD', iri)).headers.get('ETag') : null;
   const own = {
     'Content-Type': mediaTypeOf(file.name, file.type),
@@ -185,7 +185,7 @@ async function putFile(
   if (answer.status === 412 && !replace) return 'conflict';
   const refusal = refusalIn(answer.status, answer.responseText);
   if (refusal.code !== 'named-graph' || !datasets.has(own['Content-Type'])) throw refusal;
-  // The server runs one import at a time.
+  // Imports wait for each other, because the server runs one at a time.
   lastImport = lastImport.catch(() => {}).then(() => importFile({ iri, file, replace }, signal));
   await lastImport;
   return 'done';
@@ -297,7 +297,7 @@ export interface Dropped {
 /** Reads dropped items. Must be called during the event, because the list is empty afterwards. */
 export async function readDrop(transfer: DataTransfer): Promise<Dropped> {
   const roots = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
-  // Some sources provide files without entries.
+  // Some drag sources provide files without file system entries.
   const files: Picked[] = roots.length > 0 ? [] : [...transfer.files].map((file) => ({ file, path: file.name }));
   const folders: string[] = [];
   const visit = async (entry: FileSystemEntry): Promise<void> => {

@@ -97,7 +97,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
   };
 }
 
-/** Returns true for the record of an empty graph. Searches the text first, because parsing every record would take longer. */
+/** Returns true for the record of an empty graph. Searches the text first: parsing every record would take longer. */
 const isEmpty = (value: string): boolean => {
   if (!value.includes('"triples":0')) return false;
   const { kind, triples } = readRecord('', value);

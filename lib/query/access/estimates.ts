@@ -21,7 +21,7 @@ export interface ViewStatistics {
 /** Maximum count of patterns with statistics: about 0.5 MB. */
 const maxCounts = 2048;
 
-/** Returns the statistics of a pattern. Creates an empty entry if there is none. */
+/** Returns the statistics of a pattern. If there are none, adds an empty entry. */
 export function countsNamed(counts: Map<string, PatternCounts>, name: string): PatternCounts {
   let own = counts.get(name);
   if (!own) {

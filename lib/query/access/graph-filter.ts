@@ -26,7 +26,7 @@ export interface GraphFilter {
   readonly isExact: boolean;
   /** Returns whether a graph is readable, or `undefined` if the authorizer must be asked first. */
   isOpen(graph: TermKey): boolean | undefined;
-  /** Asks the authorizer to decide the undecided graphs. */
+  /** Asks the authorizer to decide graphs that are not decided yet. */
   ask(graphs: readonly TermKey[]): Promise<void>;
   /** Like `ask`, for bound graphs, before their keys are read. Returns `undefined` if all graphs are already decided. */
   decide(graphs: Iterable<TermKey>): Promise<void> | undefined;

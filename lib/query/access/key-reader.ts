@@ -7,7 +7,7 @@ import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 export type Terms = (TermKey | undefined)[];
 export const graphAt = 3;
 
-/** Positions of the terms, in the order in which a key contains them. */
+/** Positions of the terms, in the order of a key. */
 const places = [graphAt, 0, 1, 2];
 
 /** Returns the key of a quad in the format of `quad-keys`. */

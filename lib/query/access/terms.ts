@@ -1,4 +1,4 @@
-/** Terms in the query engine: strings that can be sliced from keys, and are equal if and only if the terms are. */
+/** Terms in the query engine, as strings that are slices of keys. Two strings are equal if and only if the terms are. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../../rdf/iri.js';
@@ -37,10 +37,10 @@ export const stringMark = `${mark}3`;
 /** Returns the start of a string's term key, before the text. Strings of the same length have the same start. */
 export const headOfString = (token: TermKey): string => token.slice(0, 1 + suffixLengths['3']!);
 
-/** Returns the text of the term as in the front part of a key. */
+/** Returns the text of a term, as in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 
-/** Returns the type letter and the lengths of the term as at the end of a key. */
+/** Returns the type letter and the lengths of a term, as at the end of a key. */
 export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 

@@ -1,4 +1,4 @@
-/** Input of expressions: a row and the context of the query. */
+/** Types of expressions: row, query context and evaluation. */
 import type { TermKey } from '../access/terms.js';
 import type { Value } from './values.js';
 

@@ -1,5 +1,5 @@
 /**
- * Values of terms in expressions: numbers, times, strings. Operations return `undefined` for a SPARQL type error. Must not
+ * Values of terms in expressions: numbers, times and strings. For a SPARQL type error, operations return `undefined`. Must not
  * depend on rows or queries.
  */
 

@@ -47,7 +47,7 @@ function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock>
   }
 }
 
-/** Graphs that `withoutGraphs` removes from a view. */
+/** Graphs to remove from a view by `withoutGraphs`. */
 export interface OtherGraphs {
   readonly names: readonly string[];
   /** Returns true for further graphs to remove. The set is small and the same for all queries, so that its IDs are cached. */

@@ -17,7 +17,7 @@ export const stopped = -2;
 
 /** Cursor over matches. */
 export interface MatchScan {
-  /** Moves to the next match. Returns `ended` if there is none. After `stopped`, ask the authorizer and call `next` again. */
+  /** Moves to the next match. Returns `ended` if none is left. After `stopped`, ask the authorizer and call `next` again. */
   next(): number;
   /** Returns the term of the match in a position (0 to 3), as ID in `MemoryView.terms`. */
   id(place: number): number;
@@ -115,7 +115,7 @@ export class LayerScan implements MatchScan {
     }
   }
 
-  /** Returns the rows whose graph is readable and not masked, or `undefined` if these are all rows. */
+  /** Returns the rows whose graph is readable and not masked, or `undefined` for all rows. */
   private openRows(graphs: Uint32Array): Uint32Array | undefined {
     const { verdicts } = this;
     const { masked } = this.layer;

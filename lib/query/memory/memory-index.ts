@@ -59,7 +59,7 @@ export interface IndexState {
 
 /** Assumed average count of quads per graph. */
 const quadsOfGraph = 20;
-/** If changes exceed the threshold of a rebuild by this factor, the old index is dropped before the new one is complete. */
+/** Factor above the threshold of a rebuild from which the old index is dropped before the new index is complete. */
 const tooMany = 4;
 /** Value of `Retry-After`, in seconds. */
 const retryAfter = 10;

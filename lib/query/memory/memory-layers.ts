@@ -14,7 +14,7 @@ import { TableFullError } from './term-table.js';
 
 export interface MemoryBase {
   readonly version: number;
-  /** Sequence number up to which the base includes all changes. */
+  /** Sequence number of the last change that the base includes. */
   readonly sequence: number;
   readonly data: IndexData;
 }

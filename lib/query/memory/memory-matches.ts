@@ -199,7 +199,7 @@ export class MemoryMatches implements QuadMatches {
     rangeFor(quads, near);
   }
 
-  /** Authorizes the bound graphs, even nonexistent ones. Called before any quad is read. */
+  /** Authorizes the bound graphs, including nonexistent ones, before any quad is read. */
   private async decide(bounds: readonly Terms[], part: DatasetPart): Promise<void> {
     for (const graph of new Set(bounds.map((bound) => bound[graphAt]))) await this.scans.decide?.(graph, part);
   }

@@ -7,7 +7,7 @@ import { longer, TermTable, type TermTableData } from './term-table.js';
 export class NumberedQuads {
   count = 0;
   private readonly terms = new TermTable();
-  /** Columns S, P, O and G. They are enlarged when quads are added. */
+  /** Columns S, P, O and G, which grow when quads are added. */
   private columns = [0, 1, 2, 3].map(() => new Uint32Array(1024));
   private readonly reader = new KeyReader();
   private readonly ids = [0, 0, 0, 0];

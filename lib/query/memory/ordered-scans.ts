@@ -86,7 +86,7 @@ export class SortedScan implements MatchScan {
   private at = -1;
   private isSorted = false;
 
-  /** @param parts scans of one layer */
+  /** @param parts scans of the same layer */
   constructor(
     private readonly parts: readonly LayerScan[],
     private readonly places: readonly number[],

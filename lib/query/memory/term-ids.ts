@@ -60,7 +60,7 @@ export class TermIds {
     return id >= 0 ? id : this.first + this.own.add(token);
   }
 
-  /** Compares two terms by their texts. For two terms of the base, this is the order of their IDs. */
+  /** Compares two terms by their texts. Within the base, texts have the order of IDs. */
   compare(a: number, b: number): number {
     if (a < this.first && b < this.first) return a - b;
     const between = this.placeOf(a) - this.placeOf(b);

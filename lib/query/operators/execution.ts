@@ -10,7 +10,7 @@ import type { Blocks, Existence, Expression, Pattern, Plan, Row } from '../plan/
 
 export type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
-/** Recorder of statistics for `explain`. */
+/** Receives statistics of operators, for `explain`. */
 export interface Observer {
   /** True to run the query, false to explain its plan only. */
   readonly isRun: boolean;
@@ -23,7 +23,7 @@ export interface Execution {
   /** Named graphs without quads. `undefined` if there are none. */
   readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
-  /** Caches of operators, valid for all blocks of one execution. */
+  /** Caches of operators, for all blocks of one execution. */
   readonly memory: Memory;
   /** Caches shared by the separate executions of an EXISTS for each row. */
   readonly lasting: Memory;

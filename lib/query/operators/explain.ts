@@ -13,7 +13,7 @@ import { addDerived } from './triple-terms.js';
 /** Operator of a plan, with its statistics. Counts include readable quads only. */
 export interface ExplainedPart {
   readonly operator: string;
-  /** Arguments as text: a pattern, variables or counts. */
+  /** Arguments of the operator as text: a pattern, variables or counts. */
   readonly about?: string;
   /** Estimated count of matches. */
   readonly estimate?: number;

@@ -6,7 +6,7 @@ import { blockLength, type Execution, holdsFor, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
-  /** True if the plan has returned more rows than the limit. */
+  /** True if the plan returns more rows than the limit. */
   isTooMuch: boolean;
   /** Hash tables, by the slots of their key. */
   readonly bySlots: Map<string, Map<string, Row[]>>;

@@ -41,7 +41,7 @@ interface Candidate {
 const maxWhole = 10;
 /** Maximum count of cached orders of a join. */
 const maxOrders = 64;
-/** Minimum estimated cost, in keys read, for which data are sampled. */
+/** Minimum estimated cost for which data are sampled, as a count of keys read. */
 const worthSampling = 2000;
 /** Ratio of actual to estimated rows above which the order is computed again. */
 const tolerance = 4;

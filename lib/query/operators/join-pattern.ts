@@ -43,7 +43,7 @@ function byBoundSlots(pattern: Pattern, rows: readonly Row[]): Iterable<RowGroup
   for (const row of rows) {
     let which = 0;
     for (let at = 0; at < slots.length; at++) if (row[slots[at]!] !== undefined) which |= 1 << at;
-    // Groups rows by the slots they bind.
+    // Rows are grouped by the slots that they bind.
     if (last?.which !== which) {
       const group = groups.get(which) ?? { slots: slots.filter((slot) => row[slot] !== undefined), rows: [] };
       groups.set(which, group);

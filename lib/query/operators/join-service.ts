@@ -17,7 +17,7 @@ interface ServiceMemory {
 
 interface ServiceTable {
   readonly rows: readonly Row[];
-  /** Plan that returns these rows. */
+  /** Plan that returns the rows of this table. */
   readonly plan: Plan;
 }
 

@@ -67,7 +67,7 @@ export class NumberTable {
     for (let i = 0; i < this.width; i++) this.keys[i]![entry] = columns[i]![row]!;
     const number = this.direct > 0 ? columns[0]![row]! : 0;
     if (number < this.direct) {
-      // `leafOf` may replace the array `leaves`.
+      // `leafOf` may replace the array `leaves`, so it is called first.
       const at = this.leafOf(number) | (number & leaf);
       this.leaves[at] = entry + 1;
     } else {

@@ -15,7 +15,7 @@ export interface NumberedRows {
 /** Kind of join. `semi` returns the rows with a match, `anti` the rows without. */
 type Kind = 'inner' | 'left' | 'semi' | 'anti';
 
-/** First ID of terms that are in no quad. */
+/** First ID for terms that are in no quad. */
 export const firstOther = 2 ** 31;
 /** ID of an unbound variable. */
 export const unbound = 0xffff_ffff;

@@ -160,7 +160,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   };
 }
 
-/** A zero-length path matches in every graph: a row whose graph variable is unbound becomes one row for each graph. */
+/** Repeats rows of zero-length paths, which match in every graph: an unbound graph variable becomes one row per graph. */
 async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonly Row[]): Promise<readonly Row[]> {
   const { graph, isNullable, part, from, to } = plan;
   if (!isNullable || part !== 'named' || !graph || 'token' in graph) return rows;
@@ -224,7 +224,7 @@ function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePla
     graph: slot === undefined ? undefined : row[slot],
   });
   return {
-    /** Evaluates one path step from all nodes in one run of the plan, and stores the successors in `direction.known`. */
+    /** Evaluates one path step from several nodes in one run of the plan, and stores the successors in `direction.known`. */
     async of(direction: Direction, nodes: readonly Node[]): Promise<void> {
       const found = nodes.map(() => [] as Node[]);
       const rows = nodes.map(({ token, graph: own }, index) => {
@@ -238,7 +238,7 @@ function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePla
         for (const row of block) found[Number(row[counter])]!.push(nodeAt(row, direction.end));
       for (const [index, node] of nodes.entries()) direction.known.set(keyOf(node), found[index]!);
     },
-    /** Loads all steps. Returns their start nodes. */
+    /** Loads all steps. Returns the start nodes of the steps. */
     async all(direction: Direction): Promise<readonly Node[]> {
       const found = new Map<string, Node[]>();
       const beginnings: Node[] = [];

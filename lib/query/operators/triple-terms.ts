@@ -1,6 +1,6 @@
 /**
- * Binds triple terms with variables. If a row binds all variables of a triple term, the term is built, so that its pattern is a
- * lookup. If a row binds the triple term, its variables are extracted. Must not read data.
+ * Binds triple terms with variables. If a row binds all variables of a triple term, the term is built, and its pattern becomes
+ * a lookup. If a row binds the triple term, its variables are extracted. Must not read data.
  */
 import { LwsError } from '../../tools/errors.js';
 import { isTriple, type TermKey } from '../access/terms.js';
@@ -59,7 +59,7 @@ export function scannedTriples(item: Pattern | Plan, triples: Triples, isKnown: 
   return own.some(({ slots }) => [...slots].some(isKnown)) ? own : [];
 }
 
-/** Triple terms of a join during its execution. */
+/** Triple terms of a join that is executed. */
 export class JoinedTriples {
   constructor(
     private readonly execution: Execution,
@@ -96,7 +96,7 @@ async function* unified(execution: Execution, triples: Triples, input: Blocks): 
   }
 }
 
-/** Builds the triple term of a row, or binds its variables. Returns false if the row does not match. */
+/** Builds the triple term of a row, or extracts its variables. Returns false if the row does not match. */
 function unifies(execution: Execution, { slot, places }: TripleTerm, row: Row): boolean {
   const token = row[slot];
   if (token === undefined) return makes(execution, { slot, places }, row);

@@ -9,7 +9,7 @@ const token = new RegExp(
 /** Matches characters that are not decoded, because the parser would not read them as part of a name. */
 const reserved = /[\u0000-\u0020<>"'{}|^`\\#\ud800-\udfff]/;
 
-/** Decodes the escapes of characters that are allowed in their position. */
+/** Decodes escapes of characters that are allowed at their position. */
 export function decodeEscapes(text: string): string {
   if (!/\\u/i.test(text)) return text;
   return text.replace(token, (all, short: string | undefined, long: string | undefined) => {

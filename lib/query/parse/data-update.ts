@@ -18,7 +18,7 @@ const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s
 
 /** Parses an update, or returns `undefined` if it needs the SPARQL parser. */
 export function readDataUpdate(text: string, base: string): ReadUpdate | undefined {
-  // A code point escape can produce any character, including a brace.
+  // A code point escape may stand for any character, including a brace.
   if (/\\u/i.test(text)) return undefined;
   const updates: Algebra.Operation[] = [];
   const prefixes: Record<string, string> = {};

@@ -32,7 +32,7 @@ interface Scope {
 
 interface Lowered {
   readonly operation: Operation;
-  /** True if each solution binds the column. Otherwise the solutions are the same in all graphs. */
+  /** True if each solution binds the column of the graph name. Otherwise the solutions are the same in all graphs. */
   readonly isBound: boolean;
 }
 
@@ -47,7 +47,7 @@ function patternOfGraphs(graph: GraphTerm): Operation {
   return { type: 'bgp', patterns: [pattern] } as never;
 }
 
-/** Lowers the GRAPH operations of an operation in place. @param isWith true if the outermost GRAPH represents the WITH of an update */
+/** Replaces the GRAPH operations of an operation in place. @param isWith true if the outermost GRAPH stands for WITH */
 export function lowerGraphs<T extends Algebra.Operation>(root: T, isWith = false): T {
   return new Lowering().outside(root, isWith) as T;
 }
@@ -61,7 +61,7 @@ class Lowering {
     if (typeof node !== 'object' || node === null || 'termType' in node) return node;
     const { type } = node as Operation;
     if (type === 'graph') return this.graph(node as Algebra.Graph, isWith);
-    // SERVICE groups are sent to another endpoint unchanged.
+    // SERVICE groups are not changed, because another endpoint evaluates them.
     if (type === 'service') return node;
     for (const [key, member] of Object.entries(node))
       if (key !== 'metadata') Object.assign(node, { [key]: this.outside(member, isWith && key === 'where') });

@@ -29,7 +29,7 @@ export function renameVariable(root: unknown, from: string, to: string): void {
       if (Array.isArray(member))
         node[key] = member.map((each) => (isIt(each ?? {}, from) ? factory.variable(to) : each));
       else if (isIt(member ?? {}, from)) node[key] = factory.variable(to);
-      // The keys of a VALUES row are variable names.
+      // In a VALUES row, the keys are variable names, which are renamed, too.
       if (key === 'bindings')
         for (const row of member as Record<string, unknown>[])
           if (row[from] !== undefined) {

@@ -62,7 +62,7 @@ function assertTokens(text: string): void {
     if (type === '{' && ++depth > 1) refuse('formulae cannot be nested');
     if (type === '}') depth--;
     if (type === 'PREFIX' || type === 'BASE') directive = type === 'BASE' ? 2 : 3;
-    // A SPARQL-style directive ends without a full stop.
+    // A SPARQL-style directive ends without a full stop, so that the next token starts a statement.
     before = directive > 0 && --directive === 0 ? '.' : type;
   }
 }

@@ -55,7 +55,7 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = (
     else if (typeof node === 'object' && node !== null) {
       yield node as AlgebraNode;
       if (!goOn(node as AlgebraNode)) continue;
-      // Source locations are large and contain no other nodes.
+      // Members with source locations are skipped: they are large and contain no nodes.
       for (const key in node) if (key !== 'loc' && key !== 'metadata') left.push((node as AlgebraNode)[key]);
     }
   }
@@ -80,7 +80,7 @@ export function scopeOf(part: object): Set<string> {
         ...(isAll ? [of['where'], values] : (variables as AlgebraNode[]).map((each) => each['variable'] ?? each)),
       );
     } else if (type !== 'pattern')
-      // The member `val` is the reifier of an annotation.
+      // The member `val` contains the reifier of an annotation.
       for (const name of ['subject', 'predicate', 'object', 'identifier', 'triples', 'annotations', 'val'])
         left.push(of[name]);
     else if (subType === 'values') left.push(variables);

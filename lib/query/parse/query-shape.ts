@@ -127,7 +127,7 @@ export function fixedTerms(parts: object, constants: Constants): ReadonlySet<str
     if (isTerm) (isOpen(value) ? found : fixed).add(value!);
     for (const [key, member] of Object.entries(node)) {
       if (isTerm && key === 'value') continue;
-      // `name` is the function of a call.
+      // `name` is the function of a call. A placeholder as function or datatype is not a term.
       const isFixed = key === 'name' || key === 'datatype';
       if (isOpen(member) || (isFixed && isOpen((member as Term | undefined)?.value))) return undefined;
     }

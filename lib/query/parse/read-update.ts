@@ -9,7 +9,7 @@ import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { explainSyntax } from './syntax-errors.js';
 
-/** Update of one graph, as sent by the client. */
+/** Update of one graph, as received from the client. */
 export interface SentUpdate {
   readonly text: string;
   /** True for an N3 Patch, false for SPARQL. */
@@ -19,7 +19,7 @@ export interface SentUpdate {
 export interface UpdateTarget {
   /** IRI of the graph. */
   readonly graph: string;
-  /** True if the graph does not exist. The result of INSERT DATA then includes its Turtle. */
+  /** True if the graph does not exist. The result of INSERT DATA then includes the Turtle of the graph. */
   readonly isNew?: boolean | undefined;
   /** Key of a LevelDB entry with the graph in JSON: `revision`, `prefixes`, `keys`. Absent for an RDF resource. */
   readonly entry?: string | undefined;

@@ -72,9 +72,9 @@ export interface ServiceClause {
   readonly isDenied: boolean;
   /** Complete query that is sent to the endpoint. */
   readonly query: string;
-  /** Variables that a solution may bind. */
+  /** Names of variables that a solution may bind. */
   readonly variables: readonly string[];
-  /** Variables that every solution binds. A list, because Comunica copies the properties of operations. */
+  /** Names of variables that every solution binds. An array, because Comunica copies operations member by member. */
   readonly certain: readonly string[];
 }
 

@@ -16,7 +16,7 @@ const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.tes
 
 /** Resolves references that the parser cannot: BASE may change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
 export function resolveReferences(text: string, outer: string): string {
-  // Most texts contain no reference to resolve.
+  // Fast path: most texts contain no reference to resolve.
   if (!/\.[/?#>]|<\/\/|\bbase\b/i.test(text)) return text;
   let base = outer;
   let isBase = false;
@@ -86,7 +86,7 @@ interface InlineData {
   readonly values: readonly object[];
 }
 
-/** Translates VALUES. The package stores rows in plain objects, which lose the values of a variable `?__proto__`. */
+/** Translates VALUES. The package would store rows in plain objects, and lose the values of a variable `?__proto__`. */
 const inlineData =
   ({ SUBRULE }: Subrules) =>
   ({ algebraFactory }: Context, { variables, values }: InlineData): Algebra.Operation => {

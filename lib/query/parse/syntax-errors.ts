@@ -38,7 +38,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:Select|Construct|Describe|Ask|Where|Values|By|As|Limit|Offset|From|Filter|Optional)$/, ''],
 ];
 
-/** Returns a text with the expected tokens. Empty if the list would be too long. */
+/** Returns a text with the expected tokens. Empty if there would be too many. */
 function expected({ message, token: { image } }: TokenFault): string {
   const [, one] = /--> ([^ ]+) <--/.exec(message) ?? [];
   const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);

@@ -109,7 +109,7 @@ function isTerm(node: unknown, subType: string): node is Syntax & { readonly val
   return type === 'term' && own === subType;
 }
 
-/** Returns the items of a list, or the term itself. */
+/** Returns the items of a list. For any other term, returns the term. */
 function itemsOf(node: unknown): Terms {
   const { type, subType, triples } = node as Syntax;
   if (type !== 'tripleCollection' || subType !== 'list') return [node as Terms[number]];

@@ -53,7 +53,7 @@ export function composedOfActors(): QueryEngineBase {
   };
   const process = new ActorQueryProcessSequential({
     ...actor('sequential'),
-    // Contexts come from `contextOf`, and queries are algebra.
+    // Contexts are already complete (`contextOf`), and queries are already parsed to algebra.
     mediatorContextPreprocess: always(async (action: unknown) => action),
     mediatorQueryParse: undefined as never,
     mediatorMergeBindingsContext: undefined as never,
@@ -70,7 +70,8 @@ export function composedOfActors(): QueryEngineBase {
       return { type: 'void', execute: () => source.queryVoid(operation, context) };
     }),
   });
-  // The other actors copy and visit the operation. For a cached one, their result depends only on the source: call that.
+  // The other actors copy and visit the operation. If it is cached, their result depends only on the source, so call the
+  // source.
   const types = new WeakMap<Algebra.Operation, 'bindings' | 'boolean'>();
   const processed = async (action: ProcessAction): Promise<{ readonly result: unknown }> => {
     const { query, context } = action;

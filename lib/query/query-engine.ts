@@ -32,7 +32,7 @@ export const loadStockEngine = async (): Promise<QueryEngine> =>
 
 let engine: Promise<QueryEngine> | undefined;
 
-/** Loads the composition of the actors that a source of whole operations needs, in 50 ms. Later calls return the same. */
+/** Loads the composition of the actors that a source of whole operations needs, in 50 ms. Later calls return the same one. */
 export function loadQueryEngine(): Promise<QueryEngine> {
   engine ??= composeEngine();
   return engine;

@@ -24,7 +24,7 @@ const shape = {
   ],
 } as unknown as FragmentSelectorShape;
 
-/** Creates a query source. @param answers its methods; all others throw */
+/** Creates a query source. @param answers methods of the source; all other methods throw */
 export function querySource(name: string, answers: Partial<IQuerySource>): IQuerySource {
   const refuse = (): never => {
     throw new Error(`The source ${name} does not support this method.`);

@@ -31,11 +31,11 @@ export interface StateBefore {
    * @throws NeedsIndexError as `quadsWithoutIndex`, LwsError as `keysOf`
    */
   matches(dataset: DatasetGraphs, where: Algebra.Operation, changed: GraphKeyBlocks): Promise<QuadMatches>;
-  /** Absent: no graph is empty. */
+  /** Returns the empty graphs of a dataset. Absent: no graph is empty. */
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
 }
 
-/** @param assertTime called in every block, throws to stop the work */
+/** Returns the state of a snapshot. @param assertTime called in every block, throws to stop the work */
 export const snapshotState = (
   { level, snapshot, memory }: OpenedState & { readonly memory: MemoryView | undefined },
   assertTime: () => void,
@@ -66,7 +66,7 @@ const fewSubjects = 8;
 
 type KeysOf = StateBefore['keysOf'];
 
-/** State of one graph, for a caller that may read it. */
+/** Returns the state of one graph that the caller may read. */
 const stateOf = (
   record: RecordBefore & { readonly iri: string },
   { has, keysOf }: Pick<StateBefore, 'has' | 'keysOf'>,
@@ -81,7 +81,7 @@ const stateOf = (
   },
 });
 
-/** State of one graph whose keys are in memory. */
+/** Returns the state of one graph whose keys are in memory. */
 function stateOfKeys(
   { keys, ...record }: RecordBefore & { readonly iri: string; readonly keys: readonly string[] },
   assertTime: () => void,
@@ -96,7 +96,7 @@ function stateOfKeys(
   return stateOf({ ...record, triples: keys.length }, { has: (key) => all.has(key), keysOf }, assertTime);
 }
 
-/** State of a large graph in a snapshot. Operations read the keys that they need. */
+/** Returns the state of a large graph in a snapshot. Operations read only the keys that they need. */
 function stateOfLarge(opened: OpenedState, record: ResourceRecord, assertTime: () => void): StateBefore {
   let all: Set<string> | undefined;
   const keysOf: KeysOf = async function* (graph, subjects) {

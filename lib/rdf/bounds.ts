@@ -42,7 +42,7 @@ export class Expansion {
   private triples = 0;
   private characters = 0;
 
-  /** @param length of the document in bytes */
+  /** @param length length of the document in bytes */
   constructor(
     private readonly length: number,
     private readonly bounds: Bounds,

@@ -14,7 +14,7 @@ export function compactor(prefixes: readonly Prefix[], local: RegExp): (iri: str
   const namespaces = [...names.keys()].sort();
   const enclosing = enclosingEntries(namespaces);
   return (iri) => {
-    // All namespaces that are prefixes of the IRI enclose the last one that does not sort after it.
+    // Every namespace that is a prefix of the IRI is also a prefix of the last namespace that does not sort after the IRI.
     for (let i = countUpTo(namespaces, iri) - 1; i >= 0; i = enclosing[i]!) {
       const namespace = namespaces[i]!;
       if (!beginsWith(iri, namespace)) continue;

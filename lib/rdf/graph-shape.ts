@@ -194,7 +194,7 @@ function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   let cell: GraphNode | undefined = entry;
   while (cell?.isCell) {
     cell.isCell = false;
-    // Defer the cells: otherwise each would later be found unwritten, and the cycle be searched once per cell.
+    // Defer the cells: otherwise each cell would later be found unwritten, and the cycle would be searched once per cell.
     shape.deferred.push(cell);
     cell = cell.via === rdf.rest ? cell.referrer : undefined;
   }

@@ -121,7 +121,9 @@ export function assertNoContextWithin(context: unknown): void {
     throw malformed('keyword redefinition: a "@context" cannot contain another "@context"');
 }
 
-/** Replaces `@nest` terms that have a context by terms of the temporary property. Returns the same context if it has none. */
+/**
+ * Replaces `@nest` terms that have a context by terms of the temporary property. Returns the same context without such terms.
+ */
 function withProperties(context: Json): Json {
   const terms = Object.entries(context).flatMap(([term, definition]) => {
     if (!isObject(definition) || definition['@id'] !== '@nest' || !('@context' in definition)) return [];

@@ -7,7 +7,7 @@ import { endOfString } from '../tools/json/json.js';
 import { malformed } from './n3-documents.js';
 import { xsd } from './vocabulary.js';
 
-/** Stand-ins: doubles from 2^900 to below 2^901. Document numbers of 2^53 and more are always replaced: none is left there. */
+/** Stand-ins: doubles from 2^900 to below 2^901. No document number stays in this range: 2^53 and more is always replaced. */
 const [firstStandIn, step] = [2 ** 900, 2 ** 848];
 
 /** Decimal digits that every double preserves. */

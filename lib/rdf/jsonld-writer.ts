@@ -55,7 +55,7 @@ function nodeObject(writing: Writing, node: GraphNode): Members {
   return members;
 }
 
-/** Adds the types. `@type` can contain only IRIs and blank nodes: literals and lists are written with the property rdf:type. */
+/** Adds the types of a node. `@type` allows only IRIs and blank nodes: literals and lists are written as property rdf:type. */
 function addTypes(writing: Writing, members: Members, objects: readonly Term[]): void {
   const types: string[] = [];
   const others: Term[] = [];

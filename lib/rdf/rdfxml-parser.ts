@@ -1,6 +1,6 @@
 /**
- * RDF/XML parser: `rdfxml-streaming-parser`, with corrections between the parser and its XML parser. They concern text in
- * pieces, a document element other than rdf:RDF, XML literals, and stray text.
+ * RDF/XML parser: `rdfxml-streaming-parser`, with corrections between the parser and its XML parser. The corrections concern
+ * text in pieces, a document element other than rdf:RDF, XML literals, and stray text.
  */
 import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';

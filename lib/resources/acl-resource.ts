@@ -35,7 +35,7 @@ import { assertPreconditions, dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 
-/** Limits the cost of reading ACLs for each access decision. */
+/** Maximum size of an ACL, in bytes: each access decision reads ACLs. */
 const longestAcl = 256 << 10;
 
 /**

@@ -18,7 +18,7 @@ import type { Storage } from './storage.js';
 export interface RequestBody {
   /** Content-Length in bytes, if present. */
   readonly length: number | undefined;
-  /** Media type without parameters, and the complete field. */
+  /** Media type without parameters, and the complete Content-Type field. */
   readonly mediaType: string;
   readonly contentType: string;
   /** Digests of Content-Digest to verify. */
@@ -170,7 +170,7 @@ export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: 
   });
 }
 
-/** Reads and discards a body to verify its digests. @throws LwsError `digest-mismatch`, and errors of `onChunk` */
+/** Maximum size of a body of white space that is treated as empty, in bytes. */
 export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Array) => void = () => {}): Promise<void> {
   for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }

@@ -178,7 +178,7 @@ function closedList(iri: string, subject: string): readonly string[] {
   ]);
 }
 
-/** Binary content cannot be merged. Identical content is skipped. @throws LwsError `conflict` for other content. */
+/** Returns `skipped` for identical content. @throws LwsError `conflict` for other content: binary content cannot be merged */
 function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent | undefined): BulkVerdict {
   const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
   if (isSame) return 'skipped';
@@ -196,7 +196,7 @@ function factsOf(content: BulkContent | undefined): ContentFacts {
 type BulkContent =
   | {
       readonly kind: 'rdf';
-      /** Size of its default Turtle in bytes. */
+      /** Size of the default Turtle representation, in bytes. */
       readonly size: number;
       readonly triples: number;
       readonly prefixes: Readonly<Record<string, string>>;

@@ -79,7 +79,7 @@ export async function stageRemoval(
   stageMembership({ storage, tx }, record, -1);
 }
 
-/** Evaluates the ACLs of all descendants before the transaction: it fetches remote groups, which a transaction must not do. */
+/** Evaluates the ACLs of all descendants. Not within the transaction, which must not fetch remote groups. */
 async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
   for (const iri of acls?.below(container) ?? []) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
@@ -129,7 +129,7 @@ export const isLongFor = (
   found: readonly ResourceRecord[],
 ): boolean =>
   root.kind === 'container' &&
-  // Not with several servers: the others would not know of the subtrees that this server is removing.
+  // False with several servers: the other servers do not know which subtrees this server is removing.
   !coordination.hasOthers &&
   (found.length > manyResources || triplesOf(found) > manyTriples);
 

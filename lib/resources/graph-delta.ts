@@ -21,8 +21,8 @@ import { type ContentFacts, type Staging, stageFacts } from './write.js';
 export interface DeltaRequest {
   readonly delta: GraphDelta;
   /**
-   * Length of the update in characters, which limits the growth of the graph. Infinity: only triples are
-   * limited. Absent: nothing is.
+   * Length of the update in characters, which limits the growth of the graph. Infinity: only triples are limited. Absent: no
+   * limit.
    */
   readonly length?: number;
   /** True if the caller cannot read the graph. Each update then sets a new revision, which reveals nothing (rule 6.13). */
@@ -123,7 +123,7 @@ export function stageLinksAlone(
 
 const keysAtATime = 1000;
 
-/** Returns the part of a delta that changes a large graph: additions it lacks, and removals it has. */
+/** Returns the part of a delta that changes a large graph: additions that the graph lacks, and removals that it contains. */
 async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
   /** Returns the keys that are in the graph (`are` is true), or those that are not. */
   const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {

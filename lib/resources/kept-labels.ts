@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Content } from './body.js';
 import type { Storage } from './storage.js';
 
-/** Returns the new content of a resource, with blank nodes renamed to their labels in the current graph, unless it is large. */
+/** Returns new content with blank nodes renamed to their labels in the current graph, unless the graph is large. */
 export async function withKeptLabels(
   { store, documents, keepsVersions }: Storage,
   { iri, kind, triples = 0 }: ResourceRecord,

@@ -94,7 +94,7 @@ function stage(storage: Storage, tx: Transaction, current: LinksetState, links: 
   return { ...linksetState(storage, tx, after), ...(isBlind && { isBlind }) };
 }
 
-/** Checks that do not need the body. Run before it is read and inside the transaction (rule 2.6). */
+/** Performs the checks that do not need the body. Runs before the body is read, and again inside the transaction (rule 2.6). */
 async function admit(
   storage: Storage,
   view: View,
@@ -141,7 +141,7 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
   }
 }
 
-/** Returns the client-managed links after a patch, of the document or of the object with the client's relations (rule 11.6). */
+/** Returns the client-managed links after a patch of the linkset document, or of the client's relations (rule 11.6). */
 async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, type: string): Promise<ClientLinks> {
   const { record, links, bytes } = seen;
   const merge = type === mergePatch;

@@ -76,7 +76,7 @@ export function jsonDocument(
   };
 }
 
-/** Members that are converted to triples between two calls of `pause`. */
+/** Count of members that are converted to triples between two calls of `pause`. */
 const membersAtATime = 128;
 
 /**

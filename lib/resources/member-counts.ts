@@ -50,7 +50,7 @@ interface CountOptions {
   readonly owner?: string | undefined;
 }
 
-/** Member counts of a container, in segments: of all members, or of those that one identity owns. */
+/** Member counts of a container, in segments: of all members, or of the members that one identity owns. */
 export class MemberCounts {
   private counted: readonly CountSegment[] = [noMembers];
   /** Segments with changes since they were counted. */
@@ -79,7 +79,7 @@ export class MemberCounts {
     return this.changes;
   }
 
-  /** False after the cache evicted the counts: they no longer follow commits. */
+  /** False if the cache has evicted the counts, so that commits no longer update them. */
   get isFollowed(): boolean {
     return this.isFollowing;
   }
@@ -106,7 +106,7 @@ export class MemberCounts {
         this.running = undefined;
         this.options.onCounted(this);
       });
-    // Another caller may have started a recount while this one waited.
+    // Another caller may have started a recount meanwhile.
     await this.running;
   }
 
@@ -173,7 +173,7 @@ class FollowedCounts {
     dispose: (counts) => this.unfollow(counts),
   });
   private readonly ofContainers = new Map<string, Set<MemberCounts>>();
-  /** For each member: pending transactions that create or delete it. */
+  /** Count of pending transactions that create or delete a member, by IRI. */
   private readonly underWay = new Map<string, number>();
 
   constructor(private readonly store: Store) {
@@ -194,7 +194,7 @@ class FollowedCounts {
     const made = new MemberCounts(this.store, iri, { size, owner, onCounted: (counts) => this.counted(key, counts) });
     this.counting.set(key, made);
     this.ofContainers.set(iri, (this.ofContainers.get(iri) ?? new Set()).add(made));
-    // The callers of `refresh` get the rejection.
+    // Ignore the rejection here: the callers of `refresh` get it.
     made.refresh().catch(() => {});
     return made;
   }
@@ -229,7 +229,7 @@ const known = new WeakMap<Store, FollowedCounts>();
 /** Returns the cached counts of a storage. Called when a storage is opened, so that no pending transaction is missed. */
 export const followMembers = (store: Store): FollowedCounts => getOrMake(known, store, () => new FollowedCounts(store));
 
-/** Returns the counts of a container, which follow commits until their eviction; `undefined` if they have too many segments. */
+/** Returns counts that commits update until the cache evicts them; `undefined` if a container has too many segments. */
 export const memberCounts = (
   store: Store,
   container: ResourceRecord,

@@ -14,7 +14,7 @@ import type { Storage } from './storage.js';
 import { allMembers, fewMembers, type MemberRequest, type Paging, visibleMembers } from './visible-members.js';
 
 /**
- * Returns the listing as JSON, in pages if the membership exceeds one (rules 9.1, 9.4).
+ * Returns the listing as JSON, in pages if the membership exceeds one page (rules 9.1, 9.4).
  * @param page from `?page=N`, absent for the URL without page number, whose tag represents the container
  * @throws LwsError `page-not-found`
  */
@@ -59,7 +59,7 @@ async function viewed(
   const revision = hash.digest('base64url');
   const build = async (): Promise<Listing> => ({ ...(await documentOf(membership)), revision });
   const found = await representations.obtain(`view ${revision}`, variant, revision, build);
-  // Copy the object: response fields are cached per object, and those of a container can change.
+  // Copy the object: response fields are cached per object, and the fields of a container can change.
   return { ...(found as Listing) };
 }
 
@@ -102,7 +102,7 @@ export async function seenMembers(
   return seenItems(storage, access, members);
 }
 
-/** Members that are prepared between two pauses for other requests. */
+/** Count of members that are prepared between two pauses for other requests. */
 const membersAtATime = 128;
 
 async function* seenItems(storage: Storage, access: Access, members: readonly ResourceRecord[]) {

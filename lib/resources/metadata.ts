@@ -65,7 +65,7 @@ export function stageLinks<T extends ResourceRecord>(
   } as T;
 }
 
-/** True if a transaction writes the links of a resource. Dates cannot tell: two writes can have the same millisecond. */
+/** True if a transaction writes the links of a resource. Dates do not show this: two writes can have the same millisecond. */
 export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
 /** Stages the deletion of the links of a resource that is deleted (rule 11.4). */
@@ -83,8 +83,8 @@ function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fr
 }
 
 /**
- * Stages the Link fields of a request. They replace all links on a new resource and with PUT, and the relations they name with
- * PATCH (rule 11.10). Without links the record is unchanged.
+ * Stages the Link fields of a request. With PUT and on a new resource, they replace all links. With PATCH, they replace the
+ * relations that they name (rule 11.10). Without Link fields, the record is unchanged.
  */
 export function stageHeaderLinks<T extends ResourceRecord>(
   storage: Storage,

@@ -46,7 +46,7 @@ export function allowedMethods(
   return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE', 'MOVE', 'COPY', ...addedMethods];
 }
 
-/** Returns the methods of a nonexistent or hidden resource, with PUT and PATCH, which might create it (rules 6.6, 6.18). */
+/** Returns the methods of a nonexistent or hidden resource, and PUT and PATCH, which might create it (rules 6.6, 6.18). */
 export function methodsOfAbsent(iri: string, storage: Pick<Storage, 'rootIri' | 'queries' | 'systemPrefix'>): string[] {
   const isContainer = isContainerIri(iri);
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(storage.queries && !isContainer ? ['QUERY'] : [])];

@@ -1,4 +1,4 @@
-/** Prepares the content of a MOVE or COPY before its transaction. Writes large graphs, or all if they have many triples. */
+/** Prepares the content of a MOVE or COPY before its transaction. Writes large graphs, or all graphs of many triples. */
 import type { Pause } from '../authorization/decision-turns.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
@@ -9,10 +9,10 @@ import { type Moving, type Placed, place } from './moved-content.js';
 import { longestPath } from './names.js';
 import type { Storage } from './storage.js';
 
-/** Maximum resources of one request. Its transaction blocks all others: about one second for 20 000 resources. */
+/** Maximum count of resources in one request: the transaction of 20 000 resources blocks all others for about one second. */
 export const maxResources = 25_000;
 
-/** Maximum triples, and characters of their keys, that the transaction itself writes. It holds them in memory. */
+/** Maximum count of triples, and of characters in their keys, that the transaction itself writes and holds in memory. */
 export const maxStaged = 100_000;
 const maxCharacters = 64 << 20;
 
@@ -20,7 +20,7 @@ const maxCharacters = 64 << 20;
 export const maxMoved = 5_000_000;
 const maxBytes = 256 << 20;
 
-/** Above these counts of triples or characters of keys, all graphs are written before the transaction, otherwise large ones. */
+/** Counts of triples and of characters in keys above which all graphs, not only large ones, are written in advance. */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
 /** Triples per batch that is written before the transaction. */
@@ -49,7 +49,7 @@ let bytesInUse = 0;
 export class Preparation {
   /** Bytes left in the quota. */
   room = 0;
-  /** IRIs of the sources that the last transaction staged. Absent: unknown, it may have staged all. */
+  /** IRIs of the sources that the last transaction staged. Absent: unknown, all sources may have been staged. */
   staged: ReadonlySet<string> | undefined;
   /**
    * True once the transaction of the move may be committed. An earlier CommitInDoubtError concerns only the graphs of `writeAhead`,

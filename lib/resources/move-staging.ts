@@ -61,7 +61,7 @@ function arrived(
   const now = storage.clock();
   const ownerOfNew = (): string | undefined =>
     copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
-  // A replaced resource keeps its owner: otherwise write access would become ownership, which outlasts it.
+  // A replaced resource keeps its owner: otherwise a caller with write access would own it, also after a revocation.
   const owner = old ? old.owner : ownerOfNew();
   return {
     ...{ ...facts, iri, revision: newRevision() },

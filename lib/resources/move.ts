@@ -32,10 +32,10 @@ import type { Storage } from './storage.js';
 import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
 
-/** Maximum resources, and their maximum size in bytes, that are prepared inside the transaction. */
+/** Maximum count of resources that are prepared inside the transaction, and maximum size of each, in bytes. */
 const [maxLate, maxLateBytes] = [100, 64 << 10];
 
-/** Resources processed before yielding to the event loop, so that reads do not wait. */
+/** Count of resources that are processed before yielding to the event loop, so that reads do not wait. */
 const resourcesAtATime = 250;
 
 async function* paced<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
@@ -86,7 +86,7 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
     prepare: async (after) => {
       preparation.isCommitting = false;
       const { source, old } = await admit(storage, store, request);
-      // Check this first, so that the later responses do not depend on resources that the caller cannot see.
+      // A container needs a decision for each member, and a large graph needs much memory: such requests are queued.
       const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
       let freed = 0;
       for (const { size } of replaced.values()) freed += size;
@@ -165,7 +165,7 @@ async function* bounded(records: AsyncIterable<ResourceRecord>, most: number): A
   }
 }
 
-/** Yields the resources to move: all of the source, or an error. A copy has only what the caller can read (rule 6.24). */
+/** Yields the resources to move, or throws. A copy includes only the resources that the caller can read (rule 6.24). */
 function sources(
   { storage, view }: { readonly storage: Storage; readonly view: Tree },
   request: MoveRequest,
@@ -223,7 +223,7 @@ async function completeAhead(staging: Staging, request: Moving, staged: Staged):
   return complete(staging, request, { ...staged, source });
 }
 
-/** Stages a subtree at its new names, not its containers. @throws Again if the source differs from the prepared one */
+/** Stages a subtree at its new names, not its parents. @throws Again if the source differs from the prepared one */
 async function stageTree(staging: Staging, request: Moving, preparation: Preparation): Promise<Staged> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
@@ -232,8 +232,8 @@ async function stageTree(staging: Staging, request: Moving, preparation: Prepara
   const found: Placed[] = [];
   let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
-    // Another client wrote the resource since it was prepared. Prepare a few again: with many resources, every
-    // attempt meets such writes.
+    // Another client wrote the resource since it was prepared. Prepare a few such resources here: with many resources, every
+    // attempt would find some.
     const isLate = !preparation.has(record);
     if (isLate && (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate))
       throw new Again(iri);

@@ -1,4 +1,4 @@
-/** Builds what MOVE and COPY write: graphs with new names, their sizes, copies of blobs. Runs before the transaction. */
+/** Builds the content that MOVE and COPY write: renamed graphs, their sizes, copies of blobs. Runs before the transaction. */
 import { assertGrown } from '../rdf/bounds.js';
 import { turtle } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';

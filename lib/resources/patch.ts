@@ -89,7 +89,7 @@ async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpd
   return { record, created: false };
 }
 
-/** Checks that do not need the body. Run before it is read and inside the transaction. */
+/** Performs the checks that do not need the body. Runs before the body is read, and again inside the transaction. */
 async function admit(
   storage: Storage,
   view: View,

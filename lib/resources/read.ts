@@ -1,4 +1,4 @@
-/** Reads data resources: the serialized graph of an RDF resource, the bytes of any other. */
+/** Reads data resources: the serialized graph of an RDF resource, the bytes of any other resource. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -14,8 +14,8 @@ const cachedBlobBytes = 1 << 20;
 /**
  * Renders an RDF resource in `format`, or in `fallback` if `format` cannot express the graph. If the resource has changed since
  * `record` was read, renders the newer state.
- * @returns `undefined` if it was deleted, and for a large graph, which is streamed as lines (except in
- * RDF/XML within its limit)
+ * @returns `undefined` if the resource was deleted, and for a large graph, which is streamed as lines (except in RDF/XML within
+ * its limit)
  */
 export function rdfRepresentation(
   storage: Storage,

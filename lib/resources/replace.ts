@@ -26,7 +26,7 @@ import {
 
 export interface ReplaceRequest extends WriteRequest {
   readonly body: RequestBody;
-  /** Returns the content if it is not taken from the body. */
+  /** Returns the content, if the content is not the body of the request. */
   readonly content?: () => Promise<Content>;
 }
 
@@ -68,7 +68,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   }
 }
 
-/** Checks that do not need the content. Run before the body is read and inside the transaction. */
+/** Performs the checks that do not need the content. Runs before the body is read, and again inside the transaction. */
 async function admit(storage: Storage, view: View, request: ReplaceRequest): Promise<ResourceRecord | undefined> {
   const { iri, preconditions } = request;
   const record = await requireTarget(storage, view, request);

@@ -141,7 +141,7 @@ export class Trash {
       for (const [key, value] of block) {
         const [id, { at }] = [partsOfEntry(key)[1]!, JSON.parse(value) as Trashed];
         if (at < before) await this.discard(id);
-        // The server ended between the steps of a deletion, or a client moved the resource out of the trash.
+        // The item has no resource: the server ended during a deletion, or a client moved the resource out of the trash.
         else if (at < this.storage.clock() - inProgressMs && !this.find(id, store))
           await this.discard(id, { isEmpty: true });
       }
@@ -170,8 +170,8 @@ export class Trash {
   }
 
   /**
-   * Deletes an item with its entries, and also the trash if it is then empty.
-   * @param access of the caller, who must control the storage. If given, the item must exist
+   * Deletes an item with its entries, and also the trash if the trash is then empty.
+   * @param access access of a caller who must control the storage. If given, the item must exist
    * @param isEmpty true to delete the item only if it has no resource
    * @throws LwsError `not-found`
    */

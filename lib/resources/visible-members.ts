@@ -1,4 +1,4 @@
-/** Finds the members of a container that a caller can see: those of a page, their total count and their state. */
+/** Finds the members of a container that a caller can see: the members of a page, the total count and the state. */
 import { setTimeout } from 'node:timers/promises';
 import type { ReadScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
@@ -119,7 +119,7 @@ async function countedMembers(request: MemberRequest, wanted: Paging): Promise<V
     if (!counts.isCurrent) continue;
     const { version } = counts;
     const exceptions = await exceptionsOf(request, counted);
-    // Otherwise the counts include a member that the exceptions lack, or the reverse, and the total would reveal it.
+    // Otherwise the counts may include a member that the exceptions lack, or the reverse, and the total would reveal it.
     if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
       const segments = adjusted(counts.segments, exceptions);
       const members = await slice(request, wanted, segments, counted.shows);
@@ -132,7 +132,7 @@ async function countedMembers(request: MemberRequest, wanted: Paging): Promise<V
 
 /** Scope of the caller's read access to the members of a container. */
 interface CountedScope {
-  /** Default: whether members are readable, or only those of one owner. */
+  /** Default: true if all members are readable, or the owner whose members are readable. */
   readonly readable: boolean | { readonly owner: string };
   /** Ranges of members for which the default may not hold. */
   readonly differing: readonly IriRange[];
@@ -171,7 +171,7 @@ async function exceptionalMembers(
   return { members, total: totalOf(segments), state: stateOfSegments(segments) };
 }
 
-/** Returns the members for which the default does not hold: true if readable, by IRI. */
+/** Returns the members for which the default does not hold: a map from IRI to true if the member is readable. */
 async function exceptionsOf(
   { storage: { store }, container }: MemberRequest,
   { readable, differing, shows }: CountedScope,

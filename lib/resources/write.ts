@@ -145,7 +145,7 @@ interface HeaderLinks {
   readonly partial: boolean;
 }
 
-/** Stages new content for an existing data resource. Its kind may change. */
+/** Stages new content for an existing data resource. The kind of the resource may change. */
 export async function stageContent(
   staging: Staging,
   before: ResourceRecord,
@@ -168,7 +168,7 @@ export function stageFacts(
   return record;
 }
 
-/** Stages the graph of a new resource. A large graph, or the graph of a MOVE, may already be written: then only publishes. */
+/** Stages the graph of a new resource. If the graph is already written (large, or of a MOVE), only publishes it. */
 export function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   if ((keys instanceof PackedKeys || isLargeGraph(keys.length)) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
@@ -206,8 +206,8 @@ async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<r
 }
 
 /**
- * Prepares a transaction that stages contents: writes large new graphs before it, not yet visible. The transaction blocks all
- * others, and a batch of that size would be in memory several times.
+ * Writes large new graphs before the transaction that stages them. Readers do not see these graphs yet. A transaction blocks
+ * all others, and a batch of that size would be in memory several times.
  * @throws LwsError `quota-exceeded`
  */
 export async function loadLarge(
@@ -260,7 +260,10 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
   });
 }
 
-/** Asserts that the Link types agree with a final slash (rule 6.8). @throws LwsError `interaction-model-conflict` */
+/**
+ * Asserts that Link types name a container only for an IRI with a final slash (rule 6.8). @throws LwsError
+ * `interaction-model-conflict`
+ */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))
     throw new LwsError(

@@ -22,10 +22,10 @@ import { settingsOfStorage } from './storages/storage-registry.js';
 
 interface CommandLine {
   readonly command: string;
-  /** Operand of the command, such as an IRI. */
+  /** Operands of the command, such as IRIs. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
-  /** Flags without a value: read as `true` if the setting allows it. */
+  /** Names of flags without a value. Such a flag is read as `true` if the setting allows it. */
   readonly bare: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   return { command, operands, flags, bare };
 }
 
-/** Checks the count of operands. @throws SettingsError for missing or extra ones */
+/** Checks the count of operands. @throws SettingsError for missing or extra operands */
 function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
   if (operand === undefined && operands.length > 0)
     throw new SettingsError(`${command} accepts no operands, but got ${operands.join(', ')}.`);
@@ -98,7 +98,7 @@ function assertNoHabit(words: readonly string[], own: CommandHelp['flags'] = {})
   if (short !== undefined) throw new SettingsError(`${short} is not a flag. Flags have two dashes: --base-uri=URI.`);
 }
 
-/** Commands of components. */
+/** Returns the commands of components, by name. */
 const commandsOf = (components: readonly Component[]): Readonly<Record<string, Command>> =>
   Object.fromEntries(components.flatMap(({ commands: own = {} }) => Object.entries(own)));
 
@@ -135,7 +135,7 @@ async function run(
 ): Promise<number> {
   let settings: Settings | undefined;
   try {
-    // Switches of components in `lws.components` are known only after the settings are read: then parse the line again.
+    // The switches of components in `lws.components` are known only after the settings are read, so parse the line again.
     const usualCommands: HelpOfCommands = { ...commands, ...commandsOf(standard) };
     const first = readCommandLine(words, switchesOf(usualCommands));
     assertNoHabit(words, Object.hasOwn(usualCommands, first.command) ? usualCommands[first.command]!.flags : {});
@@ -216,7 +216,7 @@ const sources = `Settings come from config.json (or --config FILE), the environm
 With --storage NAME a command applies to that storage of a deployment ("quadpod storage").
 `;
 
-/** Lists the commands with their descriptions. */
+/** Returns the list of commands with their descriptions. */
 function usage(commands: HelpOfCommands): string {
   const lines = Object.entries(commands).map(([name, { help, operand }]) =>
     row(operand ? `${name} ${operand}` : name, help),
@@ -227,7 +227,7 @@ ${lines.join('')}${row('help', 'print this; COMMAND --help prints the flags of a
 ${sources}`;
 }
 
-/** Prints a command with its flags and an example. */
+/** Returns the help of a command, with its flags and an example. */
 export function usageOf(name: string, { help, operand, flags = {}, switches = {}, example }: CommandHelp): string {
   const own = [
     ...Object.entries(flags).map(([flag, text]) => {

@@ -104,7 +104,7 @@ const width = 30;
 const quiet = 500;
 const everyMs = 10_000;
 
-/** Returns a function that shows progress. It shows nothing for work that ends quickly. */
+/** Returns a function that shows progress, unless the work ends quickly. */
 function progressOn(stream: NodeJS.WriteStream, label: string): Progress {
   const startedAt = Date.now();
   let shownAt = 0;

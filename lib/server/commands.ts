@@ -30,7 +30,7 @@ import { rotateKey } from './storage/verification-method.js';
 const damaged = 3;
 
 interface HouseCommand extends CommandHelp {
-  /** @returns the exit code */
+  /** Runs the command. @returns the exit code */
   run(context: Context): Promise<number>;
 }
 
@@ -108,7 +108,7 @@ async function serve({ settings, components }: Context): Promise<number> {
     await server.close();
     return refused(error);
   });
-  // Only here, because an embedding program controls its own memory.
+  // Only the command line does this, because an embedding program controls its own memory.
   releaseMemoryWhenIdle();
   const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
@@ -134,7 +134,7 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   const ttl = Number(flags['ttl'] ?? 3600);
   if (!Number.isSafeInteger(ttl) || ttl < 1)
     throw new SettingsError(`--ttl is ${flags['ttl']}. Use a number of seconds.`);
-  // Another storage checks the lifetime itself.
+  // If the audience is another storage, that storage checks the lifetime itself.
   if (flags['audience'] === undefined && ttl > Number(longest ?? ttl))
     throw new SettingsError(
       `--ttl is ${ttl}, but this storage accepts at most ${longest} seconds (lws.token.max-lifetime-seconds).`,
@@ -234,7 +234,7 @@ async function explainRequest({ settings, flags, operands, components }: Context
   }
 }
 
-/** Returns where a running server explains decisions, because it has the storage open. */
+/** Returns the message for a command that needs the storage while a server has it open: that server explains decisions. */
 function whereExplained(settings: Context['settings'], components: Context['components']): string {
   const core = settings.of(coreSettings);
   const baseUri = readBaseUri(core).storage.slice(0, -1);
@@ -276,7 +276,7 @@ async function printSettings({ settings, flags }: Context): Promise<number> {
   return 0;
 }
 
-/** Prints a decision. @throws SettingsError for an invalid method or an IRI outside the storage */
+/** Returns the lines that describe a decision. @throws SettingsError for an invalid method or an IRI outside the storage */
 async function explain(storage: Storage, request: ExplainedRequest): Promise<string[]> {
   const { access, method, iri } = request;
   const { allowed, rule, needs, exists } = await explainDecision(storage, request).catch((error: unknown) => {

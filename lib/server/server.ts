@@ -72,7 +72,7 @@ export async function prepareServer(
   return { ...prepared, close };
 }
 
-/** Time for pending requests when the server closes, in milliseconds: usually, and after their connections are closed. */
+/** Maximum time for pending requests of a closing server, in milliseconds: usually, and after their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
 /** Opens the storage with all components, ready for requests. Does not touch the process. @throws as `prepareServer` */

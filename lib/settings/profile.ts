@@ -3,7 +3,7 @@
  * the change applies. Without a profile there are no changes.
  */
 export interface Profile {
-  /** Default values that replace those of settings, by name. */
+  /** Default values that replace the defaults of settings, by setting name. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** True if a write creates missing containers above its target. */
   readonly makesParents: boolean;

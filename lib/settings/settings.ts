@@ -133,7 +133,7 @@ export class Settings {
 export interface DescribedSetting {
   readonly name: string;
   readonly doc: string;
-  /** Absent for a secret that is set. */
+  /** Effective value. Absent for a secret that is set. */
   readonly value?: unknown;
   readonly source: string;
 }
@@ -144,7 +144,7 @@ const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secre
 /** Source of a storage's own settings in a deployment, for messages. */
 export const ownRecord = 'the record of the storage';
 
-/** Returns the settings to show. @param isTenant for a storage of a deployment: only its own settings, without other sources */
+/** Returns the settings to show. @param isTenant true to return only a storage's own settings, without other sources */
 export const describeSettings = (settings: Settings, isTenant = false): readonly DescribedSetting[] =>
   settings
     .all()

@@ -50,7 +50,7 @@ export function isInIntervals(bounds: Uint32Array, number: number): boolean {
   return low % 2 === 1;
 }
 
-/** Returns the first index in a range that is not before a bound, or the end of the range (binary search). @param isBefore true for the first ones only */
+/** Returns the first index for which `isBefore` returns false, or the end of the range (binary search). */
 export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {

@@ -57,7 +57,7 @@ export type ErrorCode =
   | 'update-timeout'
   | 'https-required';
 
-/** Properties of an error in addition to its message. Only `http/` reads those that become header fields. */
+/** Properties of an error in addition to its message. Only `http/` reads the properties that become header fields. */
 export interface ErrorDetails {
   cause?: unknown;
   /** Full reason for the log. Never part of a response. */
@@ -121,6 +121,6 @@ export const tooBusy = (
   details: Pick<ErrorDetails, 'cause' | 'reason'> = {},
 ): LwsError => new LwsError('too-busy', message, { ...details, fields: { 'Retry-After': String(seconds) } });
 
-/** Error for a strict patch that does not apply (N3 Patch). */
+/** Creates the error for a strict patch that does not apply (N3 Patch). */
 export const patchConflict = (why: string): LwsError =>
   new LwsError('patch-conflict', `The patch does not apply: ${why}. Nothing was changed.`);

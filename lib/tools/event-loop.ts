@@ -4,9 +4,9 @@
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const inLine: (() => void)[] = [];
-/** Time of the last turn, and count of callers that it resumed. */
+/** Time of the last turn of the event loop that resumed callers, and count of these callers. */
 const last = { at: 0, count: 1 };
-/** Duration (ms) above which a turn is followed by one that resumes a single caller. Maximum number of callers per turn. */
+/** Duration of a turn in milliseconds above which the next turn resumes one caller, and maximum count of callers per turn. */
 const [shortMs, mostAtOnce] = [1, 4];
 
 function resumeNext(): void {

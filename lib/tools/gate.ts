@@ -8,7 +8,7 @@ import { tooBusy } from './errors.js';
 export interface GateLimits {
   readonly inAll: number;
   readonly perHost: number;
-  /** Default: the total limit. */
+  /** Maximum number of active requests per client. Default: the total limit. */
   readonly perClient?: number;
   /** Maximum number of waiting requests, per identity, per client and in total. Default: unlimited. */
   readonly waiting?: { readonly perIdentity?: number; readonly perClient: number; readonly inAll: number };
@@ -20,7 +20,7 @@ export interface Turn {
   readonly client?: string | undefined;
   /** Identity at the client, such as one of several at an address (round robin between those of a client). */
   readonly identity?: string | undefined;
-  /** True if the request had a slot before. It is then not rejected, and precedes its client's requests that had none. */
+  /** True if the request had a slot before. It is then not rejected, and precedes requests of its client that had no slot. */
   readonly isAgain?: boolean;
   /** Requests with a lower rank are served first. Default: 0. */
   readonly rank?: number;
@@ -36,7 +36,7 @@ export class Gate {
   private waiting: Waiting[] = [];
   private running = 0;
 
-  /** @param busy the error if too many requests wait */
+  /** @param busy returns the error if too many requests wait */
   constructor(
     private readonly limits: GateLimits,
     private readonly busy: (turn: Turn) => Error = () => tooBusy('Too many requests are waiting.', 5),
@@ -53,7 +53,7 @@ export class Gate {
     else await this.wait(turn, signal);
     return () => {
       this.count(turn, -1);
-      // Requests of the same client move behind those of all other waiting clients, and those of the same identity move last.
+      // Requests of the same client move behind those of all other clients, and requests of the same identity move last.
       const ownership = ({ client, identity }: Turn): number =>
         client === undefined || client !== turn.client ? 0 : identity === turn.identity ? 2 : 1;
       this.waiting.sort((a, b) => ownership(a) - ownership(b));
@@ -105,7 +105,7 @@ export class Gate {
     if (!best) return;
     const begun = best;
     this.waiting = this.waiting.filter((each) => each !== begun);
-    // Count it here, so that no other request takes the slot in between.
+    // Count the request here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();
   }

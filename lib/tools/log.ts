@@ -18,7 +18,7 @@ export function createLog(level: LogLevel, stream?: DestinationStream): Log {
 
 let [lastTime, lastText] = [0, ''];
 
-/** ISO 8601 time, formatted once per millisecond. */
+/** Returns the current ISO 8601 time, formatted once per millisecond. */
 function now(): string {
   const time = Date.now();
   if (time !== lastTime) [lastTime, lastText] = [time, new Date(time).toISOString()];

@@ -28,7 +28,7 @@ export interface Answered {
   readonly method: string;
   /** Class of its route: `resource`, `linkset`, `acl`, or the name of an endpoint. */
   readonly route: string;
-  /** 499: the client disconnected. */
+  /** Status code; 499 if the client disconnected. */
   readonly status: number;
   readonly seconds: number;
 }
@@ -36,7 +36,7 @@ export interface Answered {
 /** A batch that LevelDB has synced. */
 export interface WrittenBatch {
   readonly transactions: number;
-  /** Approximate. */
+  /** Approximate size of the batch. */
   readonly bytes: number;
   readonly seconds: number;
 }

@@ -24,7 +24,7 @@ const require = createRequire(import.meta.url);
 const [elementNode, textNode] = [1, 3];
 
 export class XmlElement {
-  /** Empty: none. */
+  /** Namespace IRI; empty for none. */
   readonly namespace: string;
   readonly localName: string;
 
@@ -33,14 +33,17 @@ export class XmlElement {
     this.localName = node.localName;
   }
 
-  /** Parses a document. @param refuse throws for a document that is not well-formed. It does not get the parser's message, which quotes the document */
+  /**
+   * Parses a document. @param refuse throws if it is not well-formed. The parser's message is omitted, because it quotes the
+   * text
+   */
   static parse(text: string, refuse: () => never): XmlElement {
     const { DOMParser } = require('@xmldom/xmldom') as Xmldom;
     const parser = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } });
     return new XmlElement(parser.parseFromString(text, 'text/xml').documentElement ?? refuse());
   }
 
-  /** The prefix of its name is not declared (Namespaces in XML 5). */
+  /** True if the prefix of the element's name is not declared (Namespaces in XML 5). */
   get hasUnknownPrefix(): boolean {
     return Boolean(this.node.prefix) && this.namespace === '';
   }
@@ -58,7 +61,7 @@ export class XmlElement {
     }));
   }
 
-  /** Child elements and texts. `undefined`: another node, such as a comment. */
+  /** Child elements and texts; `undefined` for another node, such as a comment. */
   get content(): (XmlElement | string | undefined)[] {
     return Array.from(this.node.childNodes, (child) => {
       if (child.nodeType === elementNode) return new XmlElement(child);
@@ -74,7 +77,7 @@ export class XmlElement {
     return this.localName === localName && this.namespace === namespace;
   }
 
-  /** Returns the value of an attribute without namespace. */
+  /** Returns the value of an attribute without namespace, or `undefined`. */
   attribute(name: string): string | undefined {
     return this.attributes.find(({ namespace, localName }) => namespace === '' && localName === name)?.value;
   }

@@ -46,7 +46,7 @@ function conjuncts(node: Algebra.Expression): Algebra.Expression[] {
   return node.subType === 'operator' && operator === '&&' ? args.flatMap(conjuncts) : [node];
 }
 
-/** Returns the EXISTS of an expression, without those nested in their patterns. */
+/** Returns the EXISTS expressions within an expression, without those nested in their patterns. */
 function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
   if (isExistence(node)) return [node];
   const { args = [], expression } = node as Partial<Algebra.OperatorExpression & Algebra.AggregateExpression>;
@@ -54,7 +54,7 @@ function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
 }
 const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).length > 0;
 
-/** Returns a plan that adds the marks of expressions to the rows of another plan. */
+/** Returns a plan that adds the results of the EXISTS in the expressions (marks) to the rows of another plan. */
 export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
   const marks = marksOf(expressions, input, tools);
   if (marks.length === 0) return input;
@@ -62,7 +62,7 @@ export function marked(input: Plan, expressions: readonly Algebra.Expression[], 
   return { kind: 'mark', input, marks, certain, possible, isJoinable: false };
 }
 
-/** Slots that the tested rows bind. */
+/** Slots that the rows tested by EXISTS or MINUS bind. */
 type Outer = Pick<Plan, 'certain' | 'possible'>;
 
 export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer, tools: ExistenceTools): Mark[] {
@@ -73,7 +73,7 @@ export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer
   });
 }
 
-/** Adds the slots that an expression's marks depend on to those of the expression. */
+/** Returns the expression with the slots that its marks depend on added to its slots. */
 export const withMarked = ({ evaluate, bind, slots }: Expression, marks: readonly Mark[]): Expression => ({
   ...{ evaluate, bind },
   slots: unite([slots, ...marks.map(({ existence }) => new Set(existence.shared))]),
@@ -93,16 +93,16 @@ function existenceOf(
   const slots = { shared, mentioned, counter: names.unnamed() };
   const parts = [...partsOf(whole)];
   const asksOthers = parts.some(({ kind }) => kind === 'service');
-  // Without shared slots, `each` runs once for all rows, and stops at the first match.
+  // If no slot is shared, `each` runs the right side once for all rows, and stops at the first match.
   if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', ...slots };
   const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
-  // If the right side binds no variable of the row, joining would combine each row with all of its rows.
+  // If the right side binds no variable of the row, joining would combine each row with all rows of the right side.
   const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
   if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
     return { right, conditions, whole, way: 'through', ...slots };
   if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', ...slots };
-  // The request would be repeated for each row.
+  // The SERVICE request would be repeated for each row.
   if (asksOthers)
     throw new NotCompiledError('SERVICE within an EXISTS that depends on the row would send a request for each row');
   return { right: whole, conditions: [], whole, way: 'each', ...slots };

@@ -16,7 +16,7 @@ import { type Constants, constantOf, isPlaceholder } from '../parse/query-shape.
 import { MalformedTermError, type Names, NotCompiledError } from './compile-scope.js';
 import { type Evaluate, type Expression, type KindTest, markOfPartner, type PrefixTest, type Slot } from './plan.js';
 
-/** @throws NotCompiledError */
+/** Compiles an expression. @throws NotCompiledError if it is not supported */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const use: Use = { slots: new Set(), constants: new Map(), hasPlaceholders: false };
   const evaluate = compile(node, names, use);
@@ -120,7 +120,7 @@ function compile(node: Algebra.Expression, names: Names, use: Use): Evaluate {
   }
 }
 
-/** Cached results of `unknownFunctions`, because `parseQuery` returns cached operations. */
+/** Cached results of `unknownFunctions` by operation: `parseQuery` returns the same operation for a repeated query. */
 const unknown = new WeakMap<Algebra.Operation, readonly string[]>();
 
 /** Returns the IRIs of called functions that are unknown. */
@@ -201,7 +201,9 @@ function compileTerm(term: Term, names: Names, use: Use): Evaluate {
   };
 }
 
-/** Compiles an EXISTS: reads its mark from the row. The slot is not one of the expression's, because no pattern binds it. */
+/**
+ * Compiles an EXISTS: reads its result (mark) from the row. No pattern binds this slot, so it is not a slot of the expression.
+ */
 function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);
   if (slot === undefined) throw new NotCompiledError('EXISTS is not allowed here');
@@ -239,7 +241,7 @@ const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | u
   sameterm: (a, b) => truth(toToken(a) === toToken(b)),
 };
 
-/** Forms that have a result even if an argument is an error. */
+/** Functional forms: operators that return a result even if an argument is an error. */
 const specialForms: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {
   '!': ([arg]) => {
     return (row) => verdict(not(booleanOf(arg!(row))));

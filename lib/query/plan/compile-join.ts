@@ -34,14 +34,14 @@ export function makeJoin({ patterns = [], parts: given = [], filters = [], tripl
   return { kind: 'join', patterns, parts, filters, triples, certain, possible, isJoinable };
 }
 
-/** Returns a plan that also binds the variables of triple terms, whose slots it binds. */
+/** Returns a plan that also binds the variables within triple terms. `plan` must bind the slots of the triple terms. */
 export function withTriples(plan: Plan, triples: readonly TripleTerm[]): Plan {
   if (triples.length === 0) return plan;
   if (plan.kind !== 'join') return makeJoin({ parts: [plan], triples });
   return makeJoin({ ...plan, triples: [...plan.triples, ...triples] });
 }
 
-/** Drops the check for nodes if a path starts at the subject or object of a pattern, which is always a node of the graph. */
+/** Removes the check that the path starts at a node, if the start is the subject or object of a pattern: always a node. */
 function atNodes(closure: ClosurePlan, patterns: readonly Pattern[]): ClosurePlan {
   const { from, to, graph, part } = closure;
   const isSame = (a: Place, b: Place): boolean =>
@@ -61,8 +61,8 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
   if (optional) {
     const others = inputs.filter((input) => input !== optional);
     const maybe = new Set([...optional.right.possible].filter((slot) => !optional.left.certain.has(slot)));
-    // Join the other parts before the optional one, if they share only certain variables with it, and its filter ignores the
-    // rest.
+    // Join the other parts before the OPTIONAL, if they share only always bound variables with it, and its filter uses only its
+    // own variables.
     const sees = optional.condition?.slots ?? none;
     if (isSubset(sees, optional.possible) && others.every(({ possible }) => areDisjoint(possible, maybe)))
       return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
@@ -105,7 +105,7 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   if (input.kind === 'service' && input.left && isSubset(condition.slots, input.left.certain))
     return { ...input, left: filterPlan(input.left, condition) };
   if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
-  // The filter does not use the assigned variable, so it can come before.
+  // The filter does not use the assigned variable, so the filter can come before the assignment.
   if (input.kind === 'extend' && !condition.slots.has(input.slot))
     return { ...input, input: filterPlan(input.input, condition) };
   const { certain, possible } = input;

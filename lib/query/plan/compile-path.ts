@@ -14,14 +14,14 @@ const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> =
   OneOrMorePath: [1, Number.POSITIVE_INFINITY],
 };
 
-/** @throws NotCompiledError for an unknown path type */
+/** Compiles a property path. @throws NotCompiledError for an unknown path type */
 export function compilePath(node: Algebra.Path, names: Names): Plan {
   const triples: TripleTerm[] = [];
   const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names, triples));
   const part = partOf(node.graph);
   // All steps of a path must be in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  // Slots that are bound whenever a path is evaluated count as terms: those of the outer row, and both ends of a repeated step.
+  // The slots of the outer row and both ends of a repeated step count as terms: they are bound when the path is evaluated.
   const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {

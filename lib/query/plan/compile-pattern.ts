@@ -17,7 +17,7 @@ export function compilePattern(node: Algebra.Pattern, names: Names): Plan {
 
 export const partOf = (graph: Term): Pattern['part'] => (graph.termType === 'DefaultGraph' ? 'union' : 'named');
 
-/** Returns the position for a term. @param triples list to which triple terms with variables are added */
+/** Returns the position of a term in a pattern. @param triples list to which triple terms with variables are added */
 export function placeOf(term: Term, names: Names, triples: TripleTerm[]): Place {
   if (term.termType === 'DefaultGraph') return undefined;
   if (term.termType === 'Quad' && hasVariables(term)) return { slot: tripleSlot(term, names, triples) };

@@ -16,7 +16,7 @@ export interface Compiled {
   readonly variables: readonly (string | undefined)[];
   /** Columns of the result. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
-  /** True if only a few rows are needed, and any of the rows will do. */
+  /** True if the query needs only a few rows, no matter which. */
   readonly isHasty: boolean;
   /** True if the plan is valid for one execution only, because it uses NOW(). */
   readonly isOfMoment: boolean;
@@ -80,7 +80,7 @@ function describeForm(constructs: readonly Algebra.Construct[], names: Names): G
 const nameOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
   JSON.stringify([subject, predicate, object]);
 
-/** Returns the operation without some patterns, or `undefined` if nothing is left. */
+/** Returns the operation without some patterns, or `undefined` if the result is empty. */
 function withoutPatterns(node: Algebra.Operation, names: ReadonlySet<string>): Algebra.Operation | undefined {
   if (node.type === 'pattern') return names.has(nameOf(node as Algebra.Pattern)) ? undefined : node;
   const key = node.type === 'bgp' ? 'patterns' : node.type === 'join' ? 'input' : undefined;
@@ -97,7 +97,7 @@ function isHasty(plan: Plan): boolean {
   return plan.kind === 'extend' && isHasty(plan.input);
 }
 
-/** Maximum LIMIT of a hasty plan. For a larger one, joining many rows at a time is faster. */
+/** Maximum LIMIT of a plan with `isHasty`. For a larger LIMIT, joining many rows at a time is faster. */
 const maxHasty = 10_000;
 const needsAll = (plan: Plan): boolean =>
   plan.kind === 'order' || plan.kind === 'group' || (plan.kind === 'extend' && needsAll(plan.input));

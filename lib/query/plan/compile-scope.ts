@@ -6,7 +6,7 @@ import { LwsError } from '../../tools/errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 import { nodesOf } from '../parse/query-scopes.js';
 
-/** Maximum number of triple patterns and path steps of a query. The time to plan a join is quadratic in it. */
+/** Maximum count of triple patterns and path steps of a query. The time to plan a join is quadratic in this count. */
 const maxPatterns = 2000;
 
 /** Thrown if the query cannot be compiled and is rejected. The message names the unsupported part. */
@@ -26,7 +26,7 @@ export interface Names {
   addPattern(): void;
   /** Returns a scope for a subquery, which only shares its projected variables. */
   inner(shared: readonly string[]): Names;
-  /** Slots of marks, by the EXISTS in the expression. */
+  /** Slots for the results of EXISTS (marks), by EXISTS expression. */
   readonly marks: Map<Algebra.Expression, Slot>;
   /** Slots that the outer row certainly binds for the EXISTS that is being compiled. */
   terms: ReadonlySet<Slot>;
@@ -95,7 +95,7 @@ class Scope implements Names {
 
   isIdle(name: string): boolean {
     const { shared } = this;
-    // Count lazily, because INSERT DATA and DELETE DATA have no variables.
+    // Count the variables lazily: INSERT DATA and DELETE DATA have none.
     shared.counts ??= shared.root ? countVariables(shared.root) : new Map();
     return shared.counts.get(name) === 1;
   }

@@ -4,7 +4,7 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Plan, type ServicePlan, type Slot, unite, type ValuesPlan } from './plan.js';
 
-/** @throws NotCompiledError for a node without its clause */
+/** Compiles a SERVICE. @throws NotCompiledError for a node without its clause */
 export function compileService(node: Algebra.Service, names: Names): ServicePlan | ValuesPlan {
   const { clause } = node as { clause?: ServiceClause };
   if (!clause) throw new NotCompiledError('SERVICE is not supported in this position');

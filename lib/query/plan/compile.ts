@@ -13,12 +13,12 @@ import { type Names, NotCompiledError } from './compile-scope.js';
 import { compileService } from './compile-service.js';
 import { type Plan, type Slot, unite, type ValuesPlan } from './plan.js';
 
-/** Returns the variables that a query projects, below its modifiers. */
+/** Returns the names of the variables that a query projects. Skips modifiers such as DISTINCT. */
 export const projected = (node: Algebra.Operation): string[] =>
   node.type === 'project' ? valuesOf((node as Algebra.Project).variables) : projected((node as Algebra.Distinct).input);
 const valuesOf = (variables: readonly Variable[]): string[] => variables.map(({ value }) => value);
 
-/** @throws NotCompiledError */
+/** Compiles an operation and its inputs. @throws NotCompiledError for an unsupported operation */
 export function compileNode(node: Algebra.Operation, names: Names): Plan {
   const compile = compilers[node.type] as ((node: Algebra.Operation, names: Names) => Plan) | undefined;
   if (!compile) throw new NotCompiledError(`${node.type.toUpperCase()} is not an operation of SPARQL 1.1`);
@@ -60,7 +60,7 @@ const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> =
   distinct: (node: Algebra.Distinct, names) => distinctPlan(node, inputOf(node, names), names),
   // REDUCED may remove duplicates but need not.
   reduced: (node: Algebra.Reduced, names) => inputOf(node, names),
-  // Only subqueries reach this. Their variables are local, except the projected ones.
+  // Called for subqueries only. The variables of a subquery are local, except the projected ones.
   project: (node: Algebra.Project, names) => compileProject(node, names.inner(valuesOf(node.variables)), names),
 };
 

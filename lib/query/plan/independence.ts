@@ -77,7 +77,7 @@ function slotsOfExpressions(plan: Plan): ReadonlySet<Slot>[] {
   return plan.kind === 'extend' ? [plan.expression.slots] : [];
 }
 
-/** Splits filters off a plan: those on outer slots that it does not bind can be evaluated last, on a row and its match. */
+/** Splits filters off a plan: filters on outer slots that the plan does not bind can be tested last, on a row and its match. */
 export function withoutConditions(
   plan: Plan,
   outer: ReadonlySet<Slot>,

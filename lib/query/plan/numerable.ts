@@ -8,7 +8,7 @@ export const certainOf = (item: Item): ReadonlySet<Slot> => ('places' in item ? 
 
 const isPure = ({ isPure: own }: Expression): boolean => own === true;
 
-/** Returns true if rows can be joined by the IDs of their common variables: both sides always bind these. */
+/** Returns true if both sides always bind their common variables, so that rows can be joined by the IDs of these variables. */
 const areComparable = (left: Item, right: Item): boolean =>
   [...slotsOf(right)].every(
     (slot) => !slotsOf(left).has(slot) || (certainOf(left).has(slot) && certainOf(right).has(slot)),
@@ -38,8 +38,8 @@ export function isNumerable(plan: Plan): boolean {
 }
 
 /**
- * Returns true if the right side of OPTIONAL, MINUS or EXISTS can be evaluated alone. It must contain no path, which would
- * start at all terms, and with zero length matches the terms of the left side only.
+ * Returns true if the right side of OPTIONAL, MINUS or EXISTS can be evaluated alone. It must contain no path: a path would
+ * start at all terms, and a zero-length path matches only terms of the left side.
  */
 const areMatched = (left: Plan, right: Plan): boolean =>
   isNumerable(left) &&
@@ -57,7 +57,7 @@ function isNumerableJoin({ patterns, parts, filters, triples }: JoinPlan): boole
     part.kind === 'closure';
   if (triples.length > 0 || items.length === 0 || !filters.every(isPure) || !parts.every(isKnown)) return false;
   if (!items.every((one, at) => items.slice(at + 1).every((other) => areComparable(one, other)))) return false;
-  // There must be an order in which each part shares a variable with an earlier one.
+  // There must be an order in which each part shares a variable with an earlier part.
   const bound = new Set(slotsOf(items[0]!));
   let left = items.slice(1);
   for (let before = -1; left.length !== before; ) {

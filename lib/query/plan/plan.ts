@@ -15,9 +15,9 @@ export interface Pattern {
   /** Subject, predicate, object, graph. */
   readonly places: readonly Place[];
   readonly part: 'union' | 'named';
-  /** Positions with variables. */
+  /** Indexes of the positions with variables. */
   readonly wanted: readonly number[];
-  /** Variables at these positions. */
+  /** Slots of the variables at the `wanted` positions. */
   readonly slots: ReadonlySet<Slot>;
 }
 
@@ -30,10 +30,10 @@ export interface TripleTerm {
   readonly slots: ReadonlySet<Slot>;
 }
 
-/** Function of a row. */
+/** Expression compiled to a function of a row. */
 interface Evaluated {
   readonly evaluate: Evaluate;
-  /** Compiles again with constants. Absent if there are no placeholders. */
+  /** Compiles the expression again, with constants for its placeholders. Absent if there are no placeholders. */
   readonly bind?: ((constants: Constants) => Pick<Expression, 'evaluate' | 'prefix'>) | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface PrefixTest {
   readonly isStr: boolean;
 }
 
-/** Test whose result mostly follows from the kinds of the terms, and from whether they are equal. */
+/** Test whose result mostly follows from the kinds of the terms (IRI, blank node, literal) and from their equality. */
 export interface KindTest {
   readonly name: '=' | '!=' | 'sameterm' | 'isiri' | 'isuri' | 'isblank' | 'isliteral';
   readonly slots: readonly Slot[];
@@ -111,7 +111,7 @@ export interface LeftJoinPlan extends Scope {
   readonly left: Plan;
   readonly right: Plan;
   readonly condition: Expression | undefined;
-  /** Marks that the condition needs in the joined rows. */
+  /** EXISTS results (marks) that the condition reads from the joined rows. */
   readonly marks: readonly Mark[];
   /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
@@ -128,13 +128,13 @@ export interface Existence {
    * result. `each`: the right side runs for each row.
    */
   readonly way: 'through' | 'alone' | 'each';
-  /** For MINUS: matches must share a bound variable. `always` if this is certain. */
+  /** For MINUS: a match must share a bound variable with the row. `always` if every match does. */
   readonly minus?: 'always' | 'perhaps';
   /** For MINUS within GRAPH: slot of the graph name, which both sides have and which does not count as a shared variable. */
   readonly scope?: Slot | undefined;
   /** Slots of the row that determine the result. */
   readonly shared: readonly Slot[];
-  /** All outer variables in the right side, which depends on no others. */
+  /** All outer variables that the right side uses. Its result depends on no other outer variable. */
   readonly mentioned: readonly Slot[];
   /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
@@ -194,7 +194,7 @@ export interface SlicePlan extends Scope {
   readonly input: Plan;
   readonly start: number;
   readonly length: number;
-  /** Start and length apply to each term of this slot. */
+  /** Slot whose terms are sliced separately: start and length apply to the rows of each term. */
   readonly perGraph: Slot | undefined;
 }
 

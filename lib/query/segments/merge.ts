@@ -155,7 +155,7 @@ interface Text {
 }
 
 interface CursorOptions extends Pick<MergeInput, 'graphs'> {
-  /** New term IDs by the old ones. */
+  /** New term IDs, indexed by old term ID. */
   readonly numbers: Uint32Array;
   readonly check: () => void;
 }

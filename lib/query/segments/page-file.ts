@@ -25,7 +25,7 @@ export function checksumAt(id: string, at: number, bytes: Uint8Array): number {
   return crc32(bytes, crc32(placeBytes, crc32(id)));
 }
 
-/** @param at index of the page in the file */
+/** Returns the checksum of a page. @param at index of the page in the file */
 const checksumOf = (id: string, at: number, page: Uint8Array): number =>
   checksumAt(id, at, page.subarray(0, pageBytes - checksumBytes));
 
@@ -38,10 +38,7 @@ export class PageWriter {
   private used = 0;
   private isOpen = true;
 
-  /**
-   * @param id identity of the file
-   * @throws the file system's error, here and in all methods
-   */
+  /** Creates the file. @param id identity of the file @throws the file system's error, here and in all methods */
   constructor(
     name: string,
     readonly id: string,
@@ -74,7 +71,7 @@ export class PageWriter {
     this.close();
   }
 
-  /** Closes the file without writing the buffer, once only: another file may have the descriptor later. */
+  /** Closes the file without writing the buffer. Later calls do nothing, because another file may have the descriptor. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -91,13 +88,13 @@ export class PageFile {
   readonly length: number;
   private readonly handle: number;
 
-  /** @throws the file system's error */
+  /** Opens the file. @throws the file system's error */
   constructor(name: string) {
     this.handle = openSync(name, 'r');
     this.length = fstatSync(this.handle).size;
   }
 
-  /** @throws DamagedSegmentError at the end of the file */
+  /** Reads bytes from an offset of the file. @throws DamagedSegmentError at the end of the file */
   read(from: number, length: number): Buffer {
     // A damaged offset must not allocate more memory than the file has bytes.
     if (!(from >= 0 && length >= 0 && from + length <= this.length))
@@ -165,7 +162,7 @@ export interface Section {
   readonly pages: number;
 }
 
-/** Verifies the checksums of a section. @param shared its pages @param id identity of the file @throws DamagedSegmentError */
+/** Verifies the checksums of a section. @param shared pages of it @param id identity of the file @throws DamagedSegmentError */
 export function verifyPages(shared: SharedArrayBuffer, id: string, { from, pages }: Section): void {
   const [words, bytes] = [new Uint32Array(shared), new Uint8Array(shared)];
   for (let page = 0; page < pages; page++) verify(bytes, words, { id, slot: page, number: from / pageBytes + page });
@@ -180,7 +177,7 @@ interface PageIdentity {
   readonly slot: number;
 }
 
-/** @throws DamagedSegmentError */
+/** Verifies the checksum of one page. @throws DamagedSegmentError */
 function verify(bytes: Uint8Array, words: Uint32Array, { id, number, slot }: PageIdentity): void {
   const page = bytes.subarray(slot * pageBytes, (slot + 1) * pageBytes);
   if (checksumOf(id, number, page) !== words[(slot + 1) * pageWords - 1])
@@ -197,7 +194,7 @@ export class PageCache {
   /** Reference bits of CLOCK: 1 if the page was read since the hand last passed the slot. */
   readonly used: Uint8Array;
 
-  /** @param size in bytes */
+  /** Creates an empty cache. @param size maximum size in bytes */
   constructor(size: number) {
     const slots = Math.max(64, Math.floor(size / pageBytes));
     const memory = new ArrayBuffer(slots * pageBytes);
@@ -244,7 +241,7 @@ export class CachedPages implements Pages {
   /** For each page of the section, its slot plus one; 0 if the page is not cached. */
   private readonly slots: Uint32Array;
 
-  /** @param section pages, and the identity of the file */
+  /** @param section range of pages, and the identity of the file */
   constructor(
     private readonly file: PageFile,
     private readonly section: Section & { readonly id: string },

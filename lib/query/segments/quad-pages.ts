@@ -24,7 +24,7 @@ const maxListed = 256;
 const bitsOf = (value: number): number => 32 - Math.clz32(value);
 const wordsFor = (count: number, bits: number): number => Math.ceil((count * bits) / 32);
 
-/** Sections of an order in the file, with its fences. */
+/** Sections of an order in the file, and its fences. */
 export interface OrderFences {
   /** Fences: the first quad of each page, as four term IDs in sort order. */
   readonly fences: Uint32Array;

@@ -74,10 +74,10 @@ export class SegmentWriter {
   private readonly long!: PageWriter;
   private readonly orders: OrderMeta[] = [];
   private terms!: Footer['terms'];
-  /** Arrays that `end` writes after the pages. `place` is completed by it. */
+  /** Arrays that `end` writes after the pages. `end` also sets their `place`. */
   private readonly arrays: { readonly bytes: Uint8Array; readonly place: [number, number, number] }[] = [];
 
-  /** @throws the file system's error, here and in all methods */
+  /** Creates the files. @throws the file system's error, here and in all methods */
   constructor(private readonly name: string) {
     this.writer = new PageWriter(`${name}.new`, this.id);
     try {
@@ -272,10 +272,7 @@ export class Segment {
   private long: PageFile | undefined;
   private readonly cached: CachedPages[] = [];
 
-  /**
-   * @param cacheOf returns the cache for pages that are not in memory
-   * @throws the file system's error
-   */
+  /** Opens the files. @param cacheOf returns the cache for pages that are not in memory @throws the file system's error */
   constructor(
     readonly data: SegmentData,
     private readonly cacheOf: () => PageCache,

@@ -98,7 +98,7 @@ export class TermReader {
     if (this.size === 0) return -1;
     const page = this.pageFor(query, length);
     const found = this.findIn(page, query, length);
-    // A truncated fence does not decide: the term may sort before the first one of the page.
+    // If the fence is truncated, the term may still sort before the first term of the page.
     if (found !== -1 - this.fences.ids[page]! || !this.isCut(page)) return found;
     let [low, high] = [1, page];
     while (low < high) {

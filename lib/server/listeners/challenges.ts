@@ -11,7 +11,7 @@ const longest = 1024;
 export class Challenges {
   private readonly answers = new Map<string, string>();
 
-  /** @param webroot directory of an external client's answers */
+  /** @param webroot directory in which an external client stores its answers */
   constructor(private readonly webroot: string | null) {}
 
   set(token: string, keyAuthorization: string): void {

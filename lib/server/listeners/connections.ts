@@ -5,9 +5,9 @@ import { addCount } from '../../tools/collections.js';
 import { clientOf } from '../../tools/fields/client-address.js';
 
 export interface ConnectionLimits {
-  /** Default: half of the open files limit. The other half is for the store and outbound requests. */
+  /** Maximum connections in total. Default: half of the open files limit. The rest is for the store and outbound requests. */
   readonly inAll: number | null;
-  /** Default: a quarter of the total, or the total behind a proxy. */
+  /** Maximum connections per address. Default: a quarter of the total, or the total behind a proxy. */
   readonly perAddress: number | null;
   readonly behindProxy: boolean;
 }

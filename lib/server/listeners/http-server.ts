@@ -11,11 +11,11 @@ import type { WebServer } from './web-server.js';
 
 /** HTTP/1.1 limits in milliseconds and bytes. */
 export const limits = {
-  // A body may take hours. Pauses are limited instead (lws.request-idle-seconds).
+  // No limit: a body may take hours. Pauses are limited instead (lws.request-idle-seconds).
   requestTimeout: 0,
   headersTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  // A type search may name 256 IRIs, and SAML assertions are sent in a header field.
+  // Large, because a type search may name 256 IRIs, and SAML assertions are sent in a header field.
   maxHeaderSize: 64 << 10,
 } as const;
 
@@ -48,7 +48,7 @@ function malformedRequest({ code, rawPacket }: ClientError): readonly [status: s
 /** Responds to requests that are not valid HTTP/1.1. */
 export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // More data causes another error before TLS has sent the response.
+    // Ignore later errors: more data from the client causes another error before TLS has sent the response.
     if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const [status, refusal] = malformedRequest(error);

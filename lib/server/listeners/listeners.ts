@@ -11,7 +11,7 @@ import { createSecureWebServer } from './secure-server.js';
 import { drain, listenOn, type WebServer } from './web-server.js';
 
 export interface Door {
-  /** @returns the port of the storage @throws the socket error */
+  /** Starts to listen. @returns the port of the storage @throws the socket error */
   listen(): Promise<number>;
   /** Closes the ports and resolves when pending requests have ended. Closes connections after the timeout. */
   close(maxMs: number): Promise<void>;
@@ -36,7 +36,7 @@ function socketOf(core: CoreSettings): readonly [port: number, host: string | un
   return [core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80)), host];
 }
 
-/** Listens at the address of the storage for a moment. @throws the socket error if the server cannot listen there */
+/** Tests that the server can listen at the address of the storage. @throws the socket error */
 export async function assertCanListen(core: CoreSettings): Promise<void> {
   const server = createServer();
   await listenOn({ server }, ...socketOf(core));

@@ -1,4 +1,4 @@
-/** Plain HTTP server beside TLS: answers challenges and redirects everything else to the base URI. */
+/** Plain HTTP server in addition to TLS: answers challenges and redirects everything else to the base URI. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { hostOf } from '../../http/request-log.js';
 import { originForm } from '../../resources/names.js';
@@ -8,7 +8,7 @@ import type { WebServer } from './web-server.js';
 /** Time limit of a request in milliseconds. Short, because only the request target is read. */
 const requestMs = 10_000;
 
-/** @param originAt returns the origin of a host of this server. Redirects lead to no other origin, whatever the Host field says. */
+/** @param originAt returns the origin of a host. Redirects never lead to an origin that only the Host field names. */
 export function createRedirectingServer(originAt: (host: string) => string, challenges: Challenges): WebServer {
   const redirect = (req: IncomingMessage, res: ServerResponse): void => {
     const origin = originAt(hostOf(req));

@@ -17,7 +17,7 @@ import { answerMalformed, limits } from './http-server.js';
 import type { WebServer } from './web-server.js';
 
 export interface SecureServer extends WebServer {
-  /** Sets the certificate of new connections. Open connections keep theirs. */
+  /** Sets the certificate of new connections. Open connections keep their certificate. */
   use(pair: KeyPair): void;
 }
 
@@ -28,8 +28,8 @@ const windowBytes = 256 << 10;
 /** Time limit of a handshake in milliseconds. */
 const handshakeMs = 10_000;
 /**
- * Maximum number of streams that a client may cancel, in a burst and per second. Each one costs a request without a reader,
- * outside of the limit of concurrent requests. A client above the limit is disconnected.
+ * Maximum number of streams that a client may cancel, in a burst and per second. Each cancelled stream costs a request that
+ * does not count for the limit of concurrent requests. A client above the limit is disconnected.
  */
 const [cancelledAtOnce, cancelledPerSecond] = [200, 33];
 
@@ -91,7 +91,7 @@ export function createSecureWebServer(
 function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   let accepted: Socket | undefined;
-  // Node emits `session` in a listener of the same event.
+  // Runs before Node's listener of the same event, which emits `session`.
   server.prependListener('secureConnection', (socket: Socket) => {
     accepted = socket;
   });
@@ -120,7 +120,7 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
   return sessions;
 }
 
-/** Creates a token bucket. @returns function that returns true if one more is allowed now */
+/** Creates a token bucket. @returns function that takes a token, and returns false if there is none */
 function bucket(size: number, perSecond: number): () => boolean {
   let [left, at] = [size, performance.now()];
   return () => {

@@ -18,7 +18,7 @@ import { usualValues } from '../../tools/json/json.js';
 import { logLevels } from '../../tools/log.js';
 import { hostList, isLoopback } from '../../tools/outbound/address-policy.js';
 
-/** Returns true for `postgres://user@host:port/database?sslmode=…`, without a password, because that has its own setting. */
+/** Returns true for `postgres://user@host:port/database?sslmode=…`, without a password, which has its own setting. */
 function isDatabaseUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, password, searchParams } = new URL(url);

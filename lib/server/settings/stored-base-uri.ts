@@ -46,7 +46,7 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
     const [source, value] = [found.source, found.value as string | null];
     const isGiven = source !== 'default' && !(source === file && value === usual);
     if (remembered === undefined) {
-      // Otherwise, clients would send credentials to another program that may listen on the default port.
+      // Use the port: otherwise, clients would send credentials to another program that may listen on the default port.
       if (fileName === 'base-uri' && !isGiven && listenPort)
         effective = effective.with(name, `http://localhost:${listenPort}`, coreSettings.listenPort.name);
       continue;

@@ -50,7 +50,7 @@ export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingK
   readonly process: ServerProcess;
   /** Id of the last change of the owners by an operator. */
   readonly ownersChange?: string | undefined;
-  /** Storage of `lws.base-uri`, if this is another one of its deployment. */
+  /** Storage of `lws.base-uri`, if the assembled storage is another one of the same deployment. */
   readonly home:
     | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
     | undefined;
@@ -123,7 +123,7 @@ const assembleDpop = (
 ): Authentication['dpop'] => ({
   ...dpopVerifier({
     ...{ requireNonce, cacheSize, clock },
-    // Derived from the key, so that all servers with the key have the same secret, and no other.
+    // The secret is derived from the key, so that exactly the servers with this key share it.
     nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
       .update('dpop')
       .digest(),
@@ -132,7 +132,7 @@ const assembleDpop = (
   required,
 });
 
-/** Returns the values that installed components have for a property. Cached until another one is installed, for queries. */
+/** Returns a function that collects a property of all installed components. Results are cached until another is installed. */
 function offeredBy(installations: readonly Installation[]): (name: keyof Installation) => readonly unknown[] {
   const known = new Map<keyof Installation, { readonly count: number; readonly values: readonly unknown[] }>();
   return (name) => {
@@ -230,7 +230,7 @@ function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly
   const { all, ofTrusted } = accessTokenSuites({ issuers: () => issuers, audiences });
   if (!core.acceptCredentials) return [all];
   const suites = platform.offered('suites');
-  // Rule 20.11: access tokens of OpenID providers can have the same form.
+  // Rule 20.11: access tokens of OpenID providers can have the same format, so their suite comes first.
   return platform.profile?.tokenScopes ? [ofTrusted, ...suites, all] : [all, ...suites];
 }
 

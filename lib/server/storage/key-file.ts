@@ -25,7 +25,7 @@ export function keptKey(file: string): PrivateJwk {
   return key;
 }
 
-/** @throws SettingsError if the file does not contain a private Ed25519 or P-256 JWK */
+/** Reads a key. @throws SettingsError if the file does not contain a private Ed25519 or P-256 JWK */
 export function readKey(file: string): PrivateJwk {
   const refuse = (cause?: unknown): never => {
     const why = cause ? `: ${(cause as Error).message}` : '';

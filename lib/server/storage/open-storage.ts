@@ -42,9 +42,9 @@ export interface PreparedStorage {
 /** Other parts of the process that a storage uses. */
 export interface Surroundings {
   readonly process: ServerProcess;
-  /** Other storages of the process, for the storage of `lws.base-uri`. */
+  /** Other storages of the process. Only the storage of `lws.base-uri` has this field. */
   readonly deployment?: Deployment | undefined;
-  /** Storage of `lws.base-uri`, for each of the others. */
+  /** Storage of `lws.base-uri`. All other storages have this field. */
   readonly home?: OpenStorage | undefined;
   /** See `AssemblyContext`. */
   readonly ownersChange?: string | undefined;

@@ -41,17 +41,19 @@ export function assertStorage(dataDir: string): void {
 }
 
 /**
- * Returns the blob store that a component contributes. Undefined: the directory `blobs/`.
- * @throws SettingsError if its settings are not valid
+ * Returns the blob store that a component contributes. Undefined: the directory `blobs/`. @throws SettingsError if the settings
+ * of the component are not valid
  */
 export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
   components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);
 
-/** Modules of exchange formats that components contribute, see `Platform.formats`. */
+/** Returns the modules of exchange formats that components contribute (`Platform.formats`). */
 export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
   components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
 
-/** Returns the function that joins the servers of `lws.store`, if set. @throws SettingsError if no component provides one */
+/**
+ * Returns the function that joins the servers of `lws.store`, or `undefined`. @throws SettingsError without a component for it
+ */
 export function serversOf(settings: Settings, components: readonly Component[]): OpeningOptions['servers'] {
   const { store: url, storeSchema: schema, storePassword } = settings.of(coreSettings);
   if (url === null) return undefined;

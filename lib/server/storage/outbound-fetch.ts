@@ -14,8 +14,8 @@ type Policy = Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>;
 const waiting = { perClient: 100, inAll: 400 };
 
 /**
- * Creates fetch functions for a policy. Default: that of `lws.fetch.*`, with the configured number of concurrent requests each.
- * For other policies the caller limits concurrency.
+ * Returns a function that creates the fetch function for a policy. Default: the policy of `lws.fetch.*`, with the configured
+ * maximum of concurrent requests each. For other policies the caller limits concurrency.
  * @throws SettingsError for an unreadable certificate file
  */
 export function outboundFetch(core: CoreSettings): (policy?: Policy) => GuardedFetch {

@@ -18,13 +18,13 @@ export interface ServerProcess {
   /** Shows the progress of long work. */
   readonly progress: Platform['progress'];
   readonly documents: Documents;
-  /** Fetch functions for a policy; default: that of the settings. */
+  /** Returns the fetch function for a policy. Default: the policy of the settings. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
   /** Limits that components share across all storages. */
   readonly throttle: Platform['throttle'];
   readonly tallies: Tallies;
-  /** Work done a few seconds after the first request. */
+  /** Functions that are called a few seconds after the first request. */
   readonly warms: (() => void)[];
   /** Called after every response. */
   readonly answered: (answered: Answered) => void;
@@ -42,7 +42,7 @@ const watching = new Set(['health', 'metrics']);
 /** Document threads shared by all servers that a program opens. */
 const shared: { pools?: Pools | undefined; users: number } = { users: 0 };
 
-/** @throws SettingsError for an unreadable certificate file */
+/** Creates the resources of a process. @throws SettingsError for an unreadable certificate file */
 export function makeProcess(
   core: CoreSettings,
   { log, progress = () => () => {} }: { readonly log: Log; readonly progress?: Platform['progress'] },

@@ -18,7 +18,7 @@ export const systemRoutes = (storage: Storage, description: StorageDescription):
   ),
   ...(description.catalog ? [catalogRoute(storage, description.catalog)] : []),
   route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),
-  // The server listens only after indexes are rebuilt.
+  // No check of the indexes is needed: the server listens only after they are rebuilt.
   route('public', 'GET HEAD {prefix}/health/ready', async () => answer(await isWritable(storage.store))),
 ];
 

@@ -11,7 +11,7 @@ const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-/** Listener for the `upgrade` event of an HTTP server: passes the connection to the component that handles it. */
+/** Returns a listener for the `upgrade` event of an HTTP server: it passes the connection to the component that handles it. */
 export const upgradeListener =
   (installations: readonly Installation[]): Upgrade =>
   (req, socket, head) => {
@@ -27,7 +27,7 @@ export const takesUpgrades = (installations: readonly Installation[]): boolean =
 /** Installs the upgrade handler on a server. @param take handler; undefined: the server is not changed */
 export function acceptUpgrades(server: Server, take: Upgrade | undefined): void {
   if (!take) return;
-  // Later versions of Node call this function first. Earlier ones emit `upgrade` for each request with the field.
+  // Later versions of Node call `shouldUpgradeCallback` first. Earlier versions emit `upgrade` for each request with the field.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);

@@ -75,7 +75,7 @@ function assertEach(all: Settings, components: readonly Component[]): void {
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0. Use a port from 1 to 65535.');
 }
 
-/** Returns the sources of the settings in a message, except defaults, in parentheses. */
+/** Returns, in parentheses, the sources of the settings that a message names. Omits defaults. */
 export function sourcesOf(settings: Settings, message: string): string {
   const given = settings
     .all()
@@ -86,7 +86,7 @@ export function sourcesOf(settings: Settings, message: string): string {
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
-/** Returns the component that provides certificates. Undefined: they are in files, or there is no TLS. @throws SettingsError */
+/** Returns the component that provides certificates; `undefined` for certificate files or no TLS. @throws SettingsError */
 export function certificateMaker(
   settings: Settings,
   components: readonly Component[],

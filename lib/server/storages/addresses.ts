@@ -13,14 +13,13 @@ const stand = 'quadpod-name';
 
 export class Addresses {
   private readonly host: string;
-  /** Position of the name: first label of the host, or first segment of the path. */
+  /** True if the name is the first label of the host. False if it is the first segment of the path. */
   private readonly isByHost: boolean;
-  /** Default port, which a Host field may omit (RFC 9110 4.2.3). */
+  /** Matches the default port, which a Host field may omit (RFC 9110 4.2.3). */
   private readonly usualPort: RegExp;
 
   /**
-   * @param template `lws.storages.address`
-   * @param home root IRI of the storage of `lws.base-uri`
+   * Parses an address template. @param template `lws.storages.address` @param home root IRI of the storage of `lws.base-uri`
    * @throws SettingsError for an invalid template, or one that nests storages
    */
   constructor(
@@ -63,7 +62,7 @@ export class Addresses {
     return this.home.href.startsWith(`${this.of(name)}/`);
   }
 
-  /** Returns the origin of the storage at a host on another port, or `undefined`. */
+  /** Returns the origin of the storage at a host, or `undefined`. Ignores the port of the host. */
   originAt(host: string): string | undefined {
     const asked = host.toLowerCase().replace(/:\d*$/, '');
     const { hostname, origin } = this.home;

@@ -39,7 +39,7 @@ import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Storages that may be open in addition to `lws.storages.max-open`, while their callers are authenticated. */
+/** Maximum count of storages that are open in addition to `lws.storages.max-open` while their callers are authenticated. */
 const maxGuests = 4;
 /** Time for which a caller's class and credential are cached for the next opening, in milliseconds. */
 const [standingMs, credentialMs] = [5_000, 3_600_000];
@@ -67,15 +67,13 @@ export class StorageDeployment implements Deployment {
   /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
-  /**
-   * Directory with a file for each storage that is open or has pending work. Changes in the directory of records cause rescans.
-   */
+  /** Directory with a file for each storage that is open or has pending work. A file beside the records would cause rescans. */
   private readonly marks: string;
   /** Directory with a file for each storage, with the bytes that it used when it was closed. */
   private readonly usages: string;
   private sweeping = Promise.resolve();
   private isSweepDue = false;
-  /** Health routes, answered by the home storage. */
+  /** Path of the health routes, which the home storage answers. */
   private readonly watchedPath: string;
   /** End of the path of each token endpoint. */
   private readonly tokenPath: string;

@@ -16,7 +16,7 @@ export interface OpenStoragesOptions {
   readonly isReady: (name: string) => boolean;
   /** Opens the named storage. */
   readonly open: (name: string) => Promise<OpenStorage>;
-  /** Returns the name of a file that exists while a storage is open, or if the process ended while it was. */
+  /** Returns the name of a file that exists while a storage is open, and remains if the process ends during this time. */
   readonly markOf: (name: string) => string;
   /** Returns the name of a file with the bytes that a storage used when it was closed. */
   readonly usageOf: (name: string) => string;
@@ -48,7 +48,7 @@ const [restFactor, longestRestMs] = [3, 200];
 const [roomMs, maxLooks] = [50, 40];
 /** Time until a failed opening is retried, in milliseconds. */
 const failedMs = 30_000;
-/** Minimum open time of a new storage while others have work, and of one used by privileged callers, in milliseconds. */
+/** Minimum open time in milliseconds: of a new storage while others have work, and of a storage used by privileged callers. */
 const [leastMs, knownMs] = [10_000, 60_000];
 const lookMs = 5_000;
 /** Time for pending requests in milliseconds. */
@@ -79,7 +79,7 @@ export class OpenStorages {
     return storage !== undefined && !closing;
   }
 
-  /** Returns the used bytes of a storage, or those of its last closing. `undefined` if it was never open. */
+  /** Returns the used bytes of a storage, now or when it was last closed. `undefined` if it was never open. */
   usedBytes(name: string): number | undefined {
     const { storage } = this.residents.get(name) ?? {};
     if (storage) return storage.platform.store.bytes;
@@ -132,8 +132,7 @@ export class OpenStorages {
   }
 
   /**
-   * Acquires a slot and starts to open a storage.
-   * @returns undefined if another request has started that meanwhile
+   * Acquires a slot and starts to open a storage. @returns undefined if another request has started to open it meanwhile
    * @throws LwsError `too-busy`; the opening is then not counted
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
@@ -165,7 +164,7 @@ export class OpenStorages {
     }
   }
 
-  /** Waits until an opening for an unprivileged caller may start. @returns function that ends it @throws LwsError `too-busy` */
+  /** Waits to open a storage for an unprivileged caller. @returns function to call afterwards @throws LwsError `too-busy` */
   private async turnOf(address: string): Promise<() => void> {
     const late = new AbortController();
     const timer = setTimeout(() => {
@@ -213,7 +212,7 @@ export class OpenStorages {
     return resident;
   }
 
-  /** Returns the error if a storage cannot be opened now. */
+  /** Returns the error if a storage cannot be opened now, otherwise `undefined`. */
   private refusalOf(name: string): LwsError | undefined {
     if (this.isEnding) return tooBusy('The server is stopping.', 5);
     if (!this.options.isReady(name)) return tooBusy('The storage does not accept requests yet.', 5);
@@ -262,7 +261,7 @@ export class OpenStorages {
     }
   }
 
-  /** Returns true if fewer storages are open. Those that are being closed do not count. */
+  /** Returns true if fewer than `most` storages are open. Storages that are being closed do not count. */
   private isBelow(most: number): boolean {
     // Fast path: mostly few storages are open.
     if (this.residents.size < most) return true;
@@ -289,7 +288,7 @@ export class OpenStorages {
     while (!this.isBelow(this.options.maxOpen + 1) && this.evict(ofKnownMs));
   }
 
-  /** @param ofKnownMs time for which storages of privileged callers stay open @param ofAllMs minimum open time */
+  /** Returns the least recently used storage, or ''. @param ofKnownMs minimum open time after use by privileged callers */
   private leastUsed(ofKnownMs: number, ofAllMs = 0): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
@@ -343,7 +342,7 @@ export class OpenStorages {
     }
   }
 
-  /** Opens storages that were closed with pending work, when a slot is free. They do it and are closed when idle. */
+  /** Opens storages that were closed with pending work, when a slot is free. They finish the work and are closed when idle. */
   async wake(names: readonly string[]): Promise<void> {
     for (const name of names) this.asleep.add(name);
     await this.wakeAll();
@@ -361,7 +360,7 @@ export class OpenStorages {
     }
   }
 
-  /** Closes all storages. None is opened any more. */
+  /** Closes all storages. No storage can be opened afterwards. */
   async closeAll(): Promise<void> {
     this.isEnding = true;
     clearInterval(this.timer);

@@ -20,7 +20,7 @@ export function addressesOf(settings: Settings): Addresses | undefined {
   return new Addresses(core.storagesAddress, new URL(readBaseUri(core).storage));
 }
 
-/** Directory of the records of a deployment. */
+/** Returns the directory of the records of a deployment. */
 export const storageRecordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
 
 /** Base settings of each storage. */

@@ -4,7 +4,7 @@ import type { CallerClass } from '../../authorization/authorizer.js';
 import { priorityOf } from '../../authorization/client.js';
 import { type LwsError, tooBusy } from '../../tools/errors.js';
 
-/** One request. */
+/** Pending request to a storage. */
 export interface Seat {
   /** Key of the client address. */
   readonly address: string;
@@ -16,7 +16,7 @@ export interface Seat {
   readonly isForToken: boolean;
   /** True while a part of the request body is missing. */
   isUnfinished(): boolean;
-  /** True from the first byte of the response. The request then waits for its reader only. */
+  /** True from the first byte of the response. From then on, the request only waits for the client to read. */
   isSending(): boolean;
   /** Ends the wait for the body with an error. */
   interrupt(error: LwsError): void;
@@ -40,7 +40,7 @@ const interrupted = (): LwsError => tooBusy('The server needs the slot of this u
 export class Seats {
   /** Pending requests in order of arrival, with their times. */
   private readonly taken = new Map<Seat, number>();
-  /** Requests whose response waits for its reader. They do not count for any share. */
+  /** Requests whose response waits for the client to read. They do not count for any share. */
   private readonly sending = new Set<Seat>();
 
   constructor(private readonly clock: () => number) {}

@@ -32,9 +32,8 @@ export class StorageRecords {
   private stopWatching: (() => void) | undefined;
 
   /**
-   * @param folder `storages/` of the data directory
-   * @param onTrouble called for unreadable records, which are then skipped; absent: one is thrown
-   * @throws LwsError `conflict`
+   * @param folder `storages/` of the data directory @param onTrouble called for unreadable records, which are then skipped;
+   * absent: an unreadable record is an error @throws LwsError `conflict`
    */
   constructor(
     readonly folder: string,
@@ -64,7 +63,7 @@ export class StorageRecords {
   }
 
   /**
-   * Changes or creates a record. It is on disk when this returns.
+   * Changes or creates a record. The record is on disk when the promise resolves.
    * @param decide returns the new record from the present one, or `undefined` to delete it
    * @throws LwsError `too-busy` while another writer holds the lock, `conflict` for an unreadable record; errors of `decide`
    */
@@ -163,7 +162,7 @@ const namesIn = (folder: string): string[] =>
 
 const states: readonly unknown[] = ['ready', 'suspended', 'deleted'] satisfies StorageRecord['state'][];
 
-/** @throws LwsError `conflict` for a file that is not a record */
+/** Reads a record. Returns `undefined` if it does not exist. @throws LwsError `conflict` for a file that is not a record */
 function readRecord(folder: string, name: string): StorageRecord | undefined {
   const file = join(folder, name + suffix);
   try {

@@ -130,7 +130,7 @@ export class StorageRegistry implements Storages, Overlaid {
   }
 }
 
-/** @throws LwsError */
+/** Returns the record after a change. @throws LwsError if the change is not allowed */
 function changed(
   name: string,
   present: StorageRecord | undefined,

@@ -10,11 +10,11 @@ import { syncPath } from '../../storage/level/synced-files.js';
 import { LwsError } from '../../tools/errors.js';
 import { isStorageName } from './addresses.js';
 
-/** Temporary directory beside the records. */
+/** Name of the temporary directory next to the records. */
 export const laying = '.laying';
 
 interface Laying {
-  /** `lws.storages.templates` */
+  /** Directory of the templates (`lws.storages.templates`). */
   readonly from: string | null;
   readonly template: string;
   /** Directory to copy to, which is moved into the storage later. */
@@ -37,7 +37,7 @@ export async function templatesIn(folder: string | null): Promise<readonly strin
   return entries.filter((entry) => entry.isDirectory() && isStorageName(entry.name)).map(({ name }) => name);
 }
 
-/** @throws LwsError `malformed-body` if the template does not exist */
+/** Asserts that a template exists. @throws LwsError `malformed-body` */
 export async function assertTemplate(template: string, folder: string | null): Promise<void> {
   const known = await templatesIn(folder);
   if (!known.includes(template))

@@ -13,7 +13,7 @@ export interface BlobPlace {
   readonly address: unknown;
 }
 
-/** Where blobs are stored: plain data, with which any thread can open them (`blobsAt`). */
+/** Location of blobs: plain data, with which any thread can open the blob store (`blobsAt`). */
 export interface BlobLocation {
   readonly dataDir: string;
   /** Default: the directory `blobs/` of the data directory. */
@@ -66,9 +66,9 @@ export interface Blobs {
   /** Removes an unreferenced blob. Readers that have it open can finish. */
   remove(blob: string): Promise<void>;
   /**
-   * Returns a stream of the bytes from `start` to `end` (inclusive). The blob is open when this resolves. A stream of all bytes
-   * fails at its end if the digest differs.
-   * @throws DamagedBlobError if its size differs; an error with code `ENOENT` if the blob is missing; LwsError `too-busy`
+   * Returns a stream of the bytes from `start` to `end` (inclusive). The blob is open when the promise resolves. A stream of
+   * all bytes fails at its end if the digest differs.
+   * @throws DamagedBlobError if the size differs; an error with code `ENOENT` if the blob is missing; LwsError `too-busy`
    */
   read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
   /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from what was stored; other errors as `read` */

@@ -71,7 +71,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return join(this.folder, 'tmp', blob);
   }
 
-  /** @throws LwsError `storage-full` if the disk is almost full */
+  /** Starts an upload. @throws LwsError `storage-full` if the disk is almost full */
   async create(blob: string = randomUUID()): Promise<BlobWriter> {
     await this.space.assertSome();
     try {
@@ -113,9 +113,9 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   }
 
   /**
-   * Returns a stream of the bytes from `start` to `end` (inclusive). The file is open when this resolves, so a blob replaced
-   * meanwhile is still read completely. A stream of all bytes fails at its end if the digest differs.
-   * @throws DamagedBlobError if its size differs; the file system's error (`ENOENT` if the blob is missing)
+   * Returns a stream of the bytes from `start` to `end` (inclusive). The file is open when the promise resolves, so a blob
+   * replaced meanwhile is still read completely. A stream of all bytes fails at its end if the digest differs.
+   * @throws DamagedBlobError if the size differs; the file system's error (`ENOENT` if the blob is missing)
    */
   async read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable> {
     const file = await this.openWhole(expected);
@@ -123,7 +123,10 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return range ? stream : verified(stream, expected);
   }
 
-  /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from what was stored; the file system's error, as above */
+  /**
+   * Returns all bytes of a blob. @throws DamagedBlobError for other bytes than the stored ones; the file system's error, as
+   * `read`
+   */
   async bytes(expected: BlobFacts): Promise<Buffer> {
     const file = await this.openWhole(expected);
     try {

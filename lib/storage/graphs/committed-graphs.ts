@@ -150,7 +150,7 @@ export class CommittedGraphs {
     else this.cache.delete(iri);
   }
 
-  /** @throws DamagedGraphError */
+  /** Reads a graph from disk. @throws DamagedGraphError */
   private async read(record: ResourceRecord, snapshot?: LevelSnapshot): Promise<readonly string[]> {
     const found: string[] = [];
     for await (const keys of keyBlocks(this.level, graphRange(record.iri), snapshot ? { snapshot } : {}))

@@ -99,7 +99,7 @@ export async function countQuads(level: Level, told: (done: number) => void = ()
   return quads;
 }
 
-/** @throws Error for a later format, or an unknown feature */
+/** Asserts that this version knows the format and the features. @throws Error for a later format, or an unknown feature */
 export async function assertKnown(level: Level, format: string): Promise<void> {
   if (format !== storeFormat && !Object.hasOwn(migrations, format))
     throw new Error(

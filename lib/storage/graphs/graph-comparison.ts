@@ -56,7 +56,7 @@ export class GraphComparison {
     const { level, snapshot, graph } = this;
     const value = level.getSync(recordKey(graph), { snapshot });
     if (value !== undefined) return digestIn(readRecord(graph, value))?.combine(this.digest).isZero === false;
-    // The graph of a linkset belongs to its resource.
+    // The graph of a linkset has no record: it belongs to the resource.
     if (
       graph.endsWith('.meta') &&
       level.getSync(recordKey(graph.slice(0, -'.meta'.length)), { snapshot }) !== undefined

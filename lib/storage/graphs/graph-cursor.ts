@@ -14,7 +14,7 @@ const [fewest, most] = [32, 1000];
 export class GraphCursor {
   private readonly iterator;
   private block: readonly string[] = [];
-  /** Index of the next key in the block. Earlier ones were returned or skipped. */
+  /** Index of the next key in the block. Earlier keys were returned or skipped. */
   private at = 0;
   /** Last key of the previous block. */
   private before: string | undefined;
@@ -72,7 +72,7 @@ export class GraphCursor {
     this.block = await (this.ahead ?? this.iterator.nextv(this.size));
     this.at = 0;
     this.ahead = this.block.length > 0 && this.size === most ? this.iterator.nextv(most) : undefined;
-    // The error is thrown where the promise is awaited. If it never is, the error must not count as unhandled.
+    // An `await` of the promise throws the error. If the promise is never awaited, the error must not count as unhandled.
     this.ahead?.catch(() => {});
   }
 

@@ -85,7 +85,7 @@ export function versionAfter(
   return keys && versionOfGraph(keys);
 }
 
-/** Thrown if a graph differs from what was written, and the difference cannot be determined. Nothing of it may be served. */
+/** Thrown if a graph differs from what was written, and the difference is unknown. No part of the graph may be served. */
 export class DamagedGraphError extends LwsError {
   /** @param keys the keys that were found, if the graph is not large */
   constructor(
@@ -109,9 +109,8 @@ export interface ReturnedKeys {
 }
 
 /**
- * Compares the keys of a graph with the digest in its record.
- * @returns the returned keys, which are not part of the graph; `undefined` if there are none
- * @throws DamagedGraphError
+ * Compares the keys of a graph with the digest in its record. @returns the deleted keys that LevelDB returned; `undefined` if
+ * there are none @throws DamagedGraphError
  */
 export function returnedKeys(record: ResourceRecord, keys: readonly string[]): ReturnedKeys | undefined {
   const digest = digestIn(record);
@@ -123,7 +122,7 @@ export function returnedKeys(record: ResourceRecord, keys: readonly string[]): R
   return { iri, revision, keys: found };
 }
 
-/** Returns sorted keys without returned ones. */
+/** Returns sorted keys without the deleted keys that LevelDB returned. */
 export const withoutReturned = (keys: readonly string[], returned: ReturnedKeys): string[] =>
   keys.filter((key) => !returned.keys.includes(key));
 
@@ -173,7 +172,7 @@ export async function keysTooMany(
   return textsIn(digest, read, count - (record.triples ?? 0));
 }
 
-/** Like `textsOf`, but does not keep all keys of a large graph in memory if only one is wanted. */
+/** Like `textsOf`, but does not keep all keys of a large graph in memory if only one key is wanted. */
 async function textsIn(
   difference: KeyDigest,
   read: () => AsyncIterable<readonly string[]>,

@@ -1,7 +1,7 @@
 /**
  * LevelDB of one of several servers, as a replica: it follows the journal that all servers of the storage share, and can be
- * rebuilt from a full state and the rows after it. Rows are written without sync. The number of each row is stored with it, so
- * that a gap shows if a power cut has lost one.
+ * rebuilt from a full state and the rows after it. Rows are written without sync. The sequence number of each row is stored
+ * with it: if a power cut loses a row, the numbers have a gap.
  */
 
 import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
@@ -63,7 +63,7 @@ export class Replica {
   }
 
   /**
-   * Returns what a LevelDB without a replica contains. `storage`: this storage in the current format. `other`: anything else.
+   * Returns the content of a LevelDB without a replica. `storage`: this storage in the current format. `other`: anything else.
    */
   holds(storage: string): 'nothing' | 'storage' | 'other' {
     const version = this.level.getSync(metaKey('version'));
@@ -140,7 +140,7 @@ export class Replica {
     await noteOpened(level);
   }
 
-  /** Adds position and number of a row to its batch. All earlier rows must be written. */
+  /** Adds the position and the sequence number of a row to the batch of the row. All earlier rows must be written. */
   fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
@@ -156,7 +156,7 @@ export class Replica {
   }
 }
 
-/** Returns the condition of a LevelDB as a replica. `whole`: one state of the storage without losses, possibly an early one. */
+/** Determines if a LevelDB is a replica. `whole`: one state of the storage without losses, possibly an old state. */
 export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
   const replica = new Replica(level);
   if (!replica.journal) return 'none';

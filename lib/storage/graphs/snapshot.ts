@@ -58,10 +58,10 @@ export class StoreSnapshot {
   }
 
   /**
-   * Yields for each part what follows it in its first keys, up to a multiple of `keysAtATime`. One iterator for all parts takes
-   * half of the time of one each.
+   * Yields for each part the texts that follow it in its first keys, up to a multiple of `keysAtATime`. One iterator for all
+   * parts takes half of the time of an iterator per part.
    * @param most maximum keys of a part; `isAll` is true if the part has no others
-   * @param within ranges of what follows a part; the count of keys that are read does not depend on keys between the ranges
+   * @param within ranges of these texts; the count of keys that are read does not depend on keys between the ranges
    */
   async *beginnings(
     space: string,
@@ -103,7 +103,7 @@ export class StoreSnapshot {
         if (key === undefined) return;
         const part = key.slice(range.gte.length).split('\u0000', 1)[0]!;
         yield part;
-        // After all keys that have U+0000 behind this part. Parts contain no U+0000.
+        // Skip all keys of this part: U+0000 follows it in each of them. Parts contain no U+0000.
         iterator.seek(`${range.gte}${part}\u0001`);
       }
     } finally {

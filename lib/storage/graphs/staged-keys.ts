@@ -20,7 +20,7 @@ const names = new WeakMap<object, string>();
 export const loadingName = (keys: GraphKeys): string =>
   getOrMake(names, keys, () => `loading ${randomUUID()} ${Date.now()}`);
 
-/** Age at which an upload is considered abandoned. */
+/** Age at which an upload is considered abandoned, in milliseconds. */
 const abandonedMs = 3_600_000;
 /** Returns true for the value of an upload that another server may still be writing. */
 export const mayBeLoading = (value: string): boolean =>
@@ -29,7 +29,7 @@ export const mayBeLoading = (value: string): boolean =>
 /** Returns true for the name of a deleted subtree. It ends with a slash: containers have no graphs. */
 export const isSubtree = (name: string): boolean => name.endsWith('/');
 
-/** Returns the value for a deleted subtree. Events of its removal name the actor. @param position of the deletion */
+/** Returns the value for a deleted subtree. Events of its removal name the actor. @param position position of the deletion */
 export const subtreeMark = (actor: string | undefined, position?: number): string =>
   `${dropped} ${actor ?? ''}${position === undefined ? '' : ` ${position}`}`;
 export const actorOfMark = (mark: string): string | undefined => mark.split(' ')[1] || undefined;

@@ -1,4 +1,4 @@
-/** Reads all entries of one LevelDB state as lines of JSON, and back. */
+/** Converts all entries of one LevelDB state to lines of JSON, and lines to entries. */
 
 import { isQuad } from '../keys/iri-rewriting.js';
 import { graphPrefix } from '../keys/quad-keys.js';

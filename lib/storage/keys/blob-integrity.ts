@@ -9,7 +9,7 @@ export interface BlobFacts {
   readonly sha256: string;
 }
 
-/** Thrown if a blob differs from what was stored, because the disk has lost or changed it. Nothing of it may be served. */
+/** Thrown if a blob differs from what was stored, because the disk has lost or changed it. No part of it may be served. */
 export class DamagedBlobError extends Error {
   constructor(blob: string, what: string) {
     super(
@@ -18,12 +18,12 @@ export class DamagedBlobError extends Error {
   }
 }
 
-/** @throws DamagedBlobError */
+/** Verifies the digest of a blob. @throws DamagedBlobError */
 export function assertDigest(bytes: Uint8Array, expected: BlobFacts): void {
   if (hash('sha256', bytes, 'base64') !== expected.sha256) throw otherDigest(expected);
 }
 
-/** Returns a stream of the same bytes. If the digest differs, it fails before the last bytes. */
+/** Returns a stream of the same bytes. If the digest differs, the stream fails before the last bytes. */
 export function verified(stream: Readable, expected: BlobFacts): Readable {
   // Errors are emitted by the returned stream. The pipeline only closes the file.
   return pipeline(stream, new Verifier(expected), () => {});

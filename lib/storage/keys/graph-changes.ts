@@ -17,9 +17,9 @@ export interface GraphChange extends KeyDifference {
   readonly keys: GraphKeys | undefined;
   /** Count of triples before and after the change. */
   readonly triples: { readonly before: number; readonly after: number };
-  /** True for a change of a large graph of which only `added` and `removed` are known. Its other keys stay. */
+  /** True for a change of a large graph of which only `added` and `removed` are known. The other keys of the graph stay. */
   readonly isPart: boolean;
-  /** A bulk writer writes the graph. `keys` and `added` have only the statements about the resource itself, for indexes. */
+  /** True if a bulk writer writes the graph. `keys` and `added` have only the statements about the resource, for indexes. */
   readonly isPartners?: true;
   /** `KeyDigest` of a graph that a bulk writer writes, and the version of RDF that it requires. */
   readonly digest?: string;

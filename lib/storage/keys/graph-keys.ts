@@ -7,7 +7,7 @@ import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { laterVersion, type RdfVersion, versionOf } from './key-layout.js';
 import { comesBefore, compareKeys } from './key-order.js';
 
-/** Keys with prefix compression. `lengths`: for each key, characters shared with the previous key, and those in `text`. */
+/** Keys with prefix compression. `lengths`: for each key, characters shared with the previous key, and characters in `text`. */
 export interface KeyChunk {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly text: Uint8Array<ArrayBuffer>;
@@ -139,7 +139,7 @@ export function mergedKeys(a: readonly string[], b: readonly string[]): readonly
   return keys;
 }
 
-/** Total length of all keys, in characters. */
+/** Returns the total length of all keys, in characters. */
 export const charactersOf = (keys: GraphKeys): number =>
   keys instanceof PackedKeys ? keys.characters : keys.reduce((sum, { length }) => sum + length, 0);
 

@@ -17,7 +17,7 @@ export const below = (container: string): IriRange => ({
 /** Returns the range of a container and everything below it. */
 export const subtree = (container: string): IriRange => ({ from: container, to: `${container.slice(0, -1)}0` });
 
-/** Converts a range of resources to that of their postings. A bound directly after a resource must follow its postings. */
+/** Converts a range of resources to the range of their postings. A bound directly after a resource must follow its postings. */
 export const ofPostings = ({ from, to }: IriRange): IriRange => ({ from: pastPostings(from), to: pastPostings(to) });
 const pastPostings = (iri: string): string => (iri.endsWith('\u0000') ? `${iri.slice(0, -1)}\u0001` : iri);
 
@@ -37,7 +37,7 @@ export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
 /** Returns ranges minus `holes`. Both are disjoint and in order. If no hole is in a range, returns the same array. */
 export function withoutRanges(ranges: readonly IriRange[], holes: readonly IriRange[]): readonly IriRange[] {
   if (holes.every((hole) => clipped(ranges, hole).length === 0)) return ranges;
-  // Ranges before and after all holes are most of them, and are only copied.
+  // Most ranges are before or after all holes, and are only copied.
   const [start, end] = [positionOf(ranges, holes[0]!.from), positionOf(ranges, holes.at(-1)!.to) + 1];
   const left = ranges.slice(0, start);
   for (const range of ranges.slice(start, end)) {
@@ -61,7 +61,7 @@ export function clipped(ranges: readonly IriRange[], { from, to }: IriRange): Ir
   return found;
 }
 
-/** Returns the position of the range that contains a name, or of the next one after it. The ranges are disjoint and in order. */
+/** Returns the position of the range that contains a name, or of the next range. The ranges are disjoint and in order. */
 const positionOf = (ranges: readonly IriRange[], name: string): number =>
   partitionPoint(0, ranges.length, (at) => ranges[at]!.to <= name);
 

@@ -1,4 +1,4 @@
-/** Entries of blobs that earlier states of resources refer to. They are kept when the resource is replaced or deleted. */
+/** Entries of blobs that earlier states of resources refer to. The blobs are kept when the resource is replaced or deleted. */
 import type { BlobFacts } from './blob-integrity.js';
 import { entryKey, entryRange, partsOfEntry } from './records.js';
 

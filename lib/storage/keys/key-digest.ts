@@ -65,7 +65,7 @@ export class KeyDigest {
     return new KeyDigest().toggle(texts);
   }
 
-  /** @param value from `toString` */
+  /** Parses a digest. @param value result of `toString` */
   static read(value: string): KeyDigest {
     const digest = new KeyDigest();
     // Decode into the shared buffer: a buffer per digest would move the array out of V8's heap, which takes 5 µs.
@@ -94,7 +94,7 @@ export class KeyDigest {
     return this.words.every((word) => word === 0);
   }
 
-  /** 22 characters of base64url. */
+  /** Returns the digest as 22 characters of base64url. */
   toString(): string {
     scratchWords.set(this.words);
     return scratch.toString('base64url', 0, 16);

@@ -6,9 +6,9 @@ import { spansOfKey } from './quad-decoding.js';
 const freshLabel = /b[0-9a-f]{24}x[0-9a-z]{4,}/g;
 
 /**
- * Returns keys with other labels of the same length. They are no longer sorted.
- * @param keys of a document that was just parsed, so that its labels are random and occur in no other text
- * @param labels new labels by old ones
+ * Returns keys with other labels of the same length, no longer sorted.
+ * @param keys keys of a document that was just parsed, so that its labels are random and occur in no other text
+ * @param labels new labels by old labels
  */
 export function withLabels(keys: readonly string[], labels: ReadonlyMap<string, string>): string[] {
   const other = (label: string): string => {
@@ -22,7 +22,7 @@ export function withLabels(keys: readonly string[], labels: ReadonlyMap<string, 
 const [share, few] = [0.02, 4];
 
 /**
- * Assigns the labels of another state, in order, to those of a new one. Most changes keep the order of blank nodes.
+ * Maps the labels of a new state, in order, to the labels of another state. Most changes keep the order of blank nodes.
  * @returns `undefined` if many keys would still differ
  */
 export function labelsInOrder(

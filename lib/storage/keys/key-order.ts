@@ -6,7 +6,7 @@ const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 const isFromSurrogatesOn = /[\ud800-\uffff]/;
 
-/** Returns a test for keys before this one. If the key has only characters below the surrogates, both orders agree. */
+/** Returns a test for keys that sort before `key`. If `key` has only characters below the surrogates, both orders agree. */
 export const comesBefore = (key: string): ((other: string) => boolean) =>
   isFromSurrogatesOn.test(key) ? (other) => compareKeys(other, key) < 0 : (other) => other < key;
 
@@ -22,7 +22,7 @@ export function compareKeys(a: string, b: string): number {
 }
 const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
-/** Returns a comparison in LevelDB's order. It is the fast one if both orders agree on these keys. */
+/** Returns a comparison in LevelDB's order: the faster `compareUnits` if both orders agree on the keys. */
 export const orderOf = (keys: readonly string[]): ((a: string, b: string) => number) =>
   keys.some((key) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
 

@@ -10,7 +10,7 @@ const maxLayouts = 5_000;
 const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
 
-/** Positions of the terms of a key, cached by types and lengths. */
+/** Returns the positions of the terms of a key, cached by types and lengths. */
 export function spansOfKey(key: string): readonly TermSpan[] {
   const suffix = suffixOfKey(key);
   let spans = layouts.get(suffix);

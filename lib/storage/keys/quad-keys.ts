@@ -146,13 +146,13 @@ function assertText(value: unknown): asserts value is string {
     throw new LwsError('malformed-body', 'invalid typed value: a part of a term is not a string.');
 }
 
-/** @param value well-formed */
+/** Encodes an IRI. @param value well-formed Unicode */
 function encodeIri(value: string): EncodedTerm {
   assertIri(value, hasAbsoluteForm);
   return { value, suffix: `0${digits(value.length)}` };
 }
 
-/** Rejects an IRI that no syntax can express. One with U+0000 would also break the key layout. */
+/** Rejects an IRI that no syntax can express. An IRI with U+0000 would also break the key layout. */
 function assertIri(value: string, isIri = isAbsoluteIri): void {
   assertIriLength(value);
   if (!isIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
@@ -180,7 +180,7 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
 }
 
-/** Returns the time of a dateTime. Without a zone it is UTC: unlike quadstore's, keys do not depend on the server's zone. */
+/** Returns the time of a dateTime, in UTC without a zone: unlike in quadstore, keys do not depend on the server's zone. */
 const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
 
 const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
@@ -192,7 +192,7 @@ const quadLength = (length: number): string => `0${digits(length)}`;
 /** Returns the prefix of all GSPO keys of a graph. No other key has it, because graph names never contain U+0000. */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
-/** Range of the GSPO keys of a graph. */
+/** Returns the range of the GSPO keys of a graph. */
 export const graphRange = (graph: string): KeyRange => rangeOf(graphPrefix(graph));
 
 /** Returns graphs in the order of their keys. */
@@ -202,7 +202,7 @@ export const sortGraphs = (graphs: readonly string[]): readonly string[] =>
     .sort(([a], [b]) => compareKeys(a, b))
     .map(([, graph]) => graph);
 
-/** Range of the GSPO keys of the graphs with names in a range. */
+/** Returns the range of the GSPO keys of the graphs with names in a range. */
 export function keysOfGraphs(range: IriRange): KeyRange {
   // A bound directly after a name is after the keys of that graph, too.
   const { from, to } = ofPostings(range);

@@ -15,25 +15,25 @@ export interface ResourceRecord {
   readonly kind: ResourceKind;
   /** Random name of the state, never reused. The opaque part of entity tags (rule 8.1). */
   readonly revision: string;
-  /** Stored media type. For containers that of the listing. */
+  /** Stored media type; for containers, the media type of the listing. */
   readonly mediaType: string;
   /** Size in bytes: of the content, or for RDF of the default Turtle (rule 9.1). 0 for containers. */
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
-  /** True if the previous state was modified within the same second, so that Last-Modified does not distinguish them. */
+  /** True if the previous state was modified within the same second: Last-Modified does not distinguish the two states. */
   readonly sharesSecond?: true | undefined;
   /** Identity with every mode on the resource in owner mode (rule 2.8). Absent in open mode. */
   readonly owner?: string;
   /** Number of members of a container. */
   readonly members?: number;
-  /** RDF: the number of triples, and the prefixes that its Turtle is written with. */
+  /** RDF: count of triples, and prefixes for its Turtle. */
   readonly triples?: number;
-  /** RDF: `KeyDigest` of the keys of its graph, after the beginning of the revision it belongs to (see graph-digests.ts). */
+  /** RDF: `KeyDigest` of the keys of the graph, after the first characters of the revision (see graph-digests.ts). */
   readonly digest?: string | undefined;
   readonly prefixes?: Readonly<Record<string, string>>;
-  /** RDF: the version that its terms require. A part of a large graph that is removed does not lower it. */
+  /** RDF: version of RDF that the terms require. Partial removals from a large graph do not lower it. */
   readonly rdfVersion?: RdfVersion | undefined;
   /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
   readonly blob?: string;
@@ -71,7 +71,7 @@ export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/
 export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
 export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
 
-/** Separates the parts of all keys other than those of quads. IRIs never contain it. */
+/** Separates the parts of all keys except those of quads. IRIs never contain this character. */
 const separator = '\u0000';
 const recordSpace = `R${separator}`;
 
@@ -86,7 +86,7 @@ export const allRecords = (): KeyRange => rangeOf(recordSpace);
 
 /**
  * Returns the key ranges with the records of the resources in a range: members of the containers in it, and of the containers
- * around its start. They include records of other resources only if the range ends inside a container.
+ * around its start. The key ranges include records of other resources only if the range ends inside a container.
  */
 export function recordsIn({ from, to }: IriRange): KeyRange[] {
   // A range that begins directly after a container does not have its members.
@@ -120,7 +120,7 @@ export function layEntries(
   return found;
 }
 
-/** Range of every key with a prefix, which must end with U+0000. */
+/** Returns the range of all keys with a prefix, which must end with U+0000. */
 export const rangeOf = (prefix: string): KeyRange => ({ gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` });
 
 export function iriOfRecordKey(key: string): string {
@@ -135,24 +135,23 @@ export function writeRecord(record: ResourceRecord): string {
 export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
 
 /**
- * Key of an entry: a small value of a feature, written in the same batch as the change it belongs to.
- * @param space the feature
- * @param parts without U+0000
+ * Returns the key of an entry: a small value of a feature, written in the same batch as the change it belongs to. @param space
+ * the feature @param parts without U+0000
  */
 export const entryKey = (space: string, ...parts: readonly string[]): string =>
   `E${separator}${[space, ...parts].join(separator)}`;
-/** Range of the entries below some parts. */
+/** Returns the range of the entries below some parts. */
 export const entryRange = (space: string, ...parts: readonly string[]): KeyRange =>
   rangeOf(`${entryKey(space, ...parts)}${separator}`);
-/** Key of the record of a deleted resource whose content and entries are still to be removed. */
+/** Returns the key of the record of a deleted resource whose content and entries are still to be removed. */
 export const removedKey = (iri: string): string => entryKey('removed', iri);
 export const allRemoved = (): KeyRange => entryRange('removed');
-/** Space of an entry's key: its first part. */
+/** Returns the space of an entry's key: its first part. */
 export function spaceOfEntry(key: string): string {
   const end = key.indexOf(separator, 2);
   return key.slice(2, end < 0 ? undefined : end);
 }
-/** Parts of an entry's key, space first. */
+/** Returns the parts of an entry's key, space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 type FactOfStorage =
@@ -167,10 +166,10 @@ type FactOfStorage =
   | 'restoring';
 /** Facts about this data directory only. Other copies of the storage have different values. */
 type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened' | 'resources';
-/** Facts about the whole store, and states of blobs (see blobs.ts). */
+/** Returns the key of a fact about the whole store. */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
 /**
- * Keys of a blob's state. `B`: the value is the blob's resource. `G`: nothing refers to the blob, whose file must be removed.
+ * Key of a blob's state. `B`: the value is the blob's resource. `G`: nothing refers to the blob, whose file must be removed.
  */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;

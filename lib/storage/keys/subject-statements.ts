@@ -30,7 +30,7 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
   }
 }
 
-/** Like `ownStatements`, but synchronous, for a short graph; `undefined` for any other. */
+/** Like `ownStatements`, but synchronous, for a short graph; `undefined` for other graphs. */
 export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
   isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
 

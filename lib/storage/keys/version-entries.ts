@@ -6,5 +6,5 @@ export const versionEntries = entryRange('versions');
 /** Versions of dropped graphs that are being removed. */
 export const openVersions = entryRange('versions-open');
 
-/** Returns true if a version has entries with triples. @param value its record; a line with a small difference may follow */
+/** Returns true if a version has entries with triples. @param value record; a line with a small difference may follow */
 export const hasVersionData = (value: string): boolean => /^[^\n]*"pieces":[1-9]/.test(value);

@@ -46,7 +46,7 @@ function fileIn(folder: string): string | undefined {
   }
 }
 
-/** Checks the digest of a file, because loading a damaged one could crash the process. @throws Error */
+/** Checks the digest of a file, because loading a damaged one could crash the process. @throws Error for another digest */
 function assertWhole(folder: string, file: string): void {
   const prebuilds = join(folder, 'prebuilds');
   if (!file.startsWith(prebuilds + sep)) return;
@@ -82,8 +82,8 @@ setEnvironmentData(key, choice as never);
 export const { ClassicLevel } = load(choice.folder);
 export type ClassicLevel<K = string, V = string> = Package.ClassicLevel<K, V>;
 
-/** True if LevelDB is ours, which has the patch: deleted entries stay deleted, and checksums are verified. */
+/** True if our LevelDB is loaded. Because of its patch, deleted entries stay deleted, and checksums are verified. */
 export const isOurLevel = choice.folder !== undefined;
 
-/** Reasons why the LevelDB of this package is not used although it has one for this platform. */
+/** Reasons why the LevelDB of this package is not used although the package has a build for this platform. */
 export const levelFaults: readonly string[] = choice.faults;

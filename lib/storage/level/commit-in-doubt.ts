@@ -3,8 +3,8 @@ import { LwsError } from '../../tools/errors.js';
 
 /**
  * Error of a commit in doubt: its batch may be in LevelDB's log although its sync failed, or in the database of several servers
- * although the connection was lost. Its blobs must be kept until LevelDB is reopened, or the database is read, which shows
- * this.
+ * although the connection was lost. Its blobs must be kept until LevelDB is reopened or the database is read. Either shows if
+ * the commit was stored.
  */
 export class CommitInDoubtError extends LwsError {}
 

@@ -1,6 +1,6 @@
 /** Processes many items with limited concurrency. */
 
-/** @throws the first error, after the running work has ended; no further work starts after an error */
+/** Processes the items. @throws the first error, after the running work has ended; no further work starts after an error */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,
   count: number,

@@ -2,9 +2,9 @@
 import { statfs } from 'node:fs/promises';
 import { LwsError } from '../../tools/errors.js';
 
-/** Free space below which writes are rejected. It is reserved for LevelDB's own files (logs, compactions). */
+/** Free space in bytes below which writes are rejected. LevelDB needs this space for its own files (logs, compactions). */
 const reservedBytes = 32 << 20;
-/** Free space below which deletions are rejected too. */
+/** Free space in bytes below which deletions are rejected too. */
 const leastBytes = 1 << 20;
 
 export class DiskSpace {

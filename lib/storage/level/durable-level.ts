@@ -70,7 +70,7 @@ export const isInUse = (error: unknown): boolean => error instanceof StoreUnavai
 const newestLogs = new WeakMap<object, NewestLog>();
 
 /**
- * Opens or creates the LevelDB in a directory. Its file names are durable when this returns.
+ * Opens or creates the LevelDB in a directory. Its file names are durable when the promise resolves.
  * @param isOneOfMany uses little memory while it is small, and a short log
  * @throws StoreUnavailableError if another process has it open, it cannot be written, or it is damaged
  */
@@ -162,7 +162,7 @@ const isNotOpen = (error: unknown): boolean =>
 export const beingOpened = (cause?: unknown): LwsError =>
   tooBusy('The storage is being reopened. Retry in a few seconds.', 2, { cause });
 
-/** Waits up to 5 seconds. @throws LwsError `too-busy` */
+/** Waits until LevelDB is open, for up to 5 seconds. @throws LwsError `too-busy` */
 export async function untilOpen(isOpen: () => boolean): Promise<void> {
   for (let at = 0; !isOpen(); at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
 }
@@ -198,7 +198,7 @@ export interface BatchWriter {
 
 /** Replaces the empty value of all quads' keys, because classic-level 3.0.0 leaks 32 bytes for each empty value. */
 const noValue = '\u0000';
-/** Returns the value for a stored one: an empty string for `noValue`. */
+/** Converts a stored value: `noValue` to an empty string. */
 export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
 
 /** Writes to a batch without abstract-level's checks, which take four times as long. Our keys are strings by type. */
@@ -237,7 +237,7 @@ export function writeEntries(
   return writeBatch(level, fill, () => last);
 }
 
-/** `writeBatch` for one entry. */
+/** Writes one entry in a synced batch. */
 export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
   writeEntries(level, [], [key, value]);
 
@@ -267,7 +267,7 @@ export class PreparedBatch {
     this.writer = level instanceof ClassicLevel ? uncheckedWriter(this.batch) : this.batch;
   }
 
-  /** @param last see `writeBatch` */
+  /** Writes the batch. @param last see `writeBatch` */
   async write(last: readonly [key: string, value: string], { sync }: { readonly sync: boolean }): Promise<void> {
     try {
       this.batch.put(...last);
@@ -291,7 +291,7 @@ const entriesAtATime = 1000;
 export interface PageOptions {
   readonly snapshot?: LevelSnapshot;
   readonly limit?: number;
-  /** Reverse order. */
+  /** True for reverse order. */
   readonly reverse?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Digests of entries that grant access or are kept in memory, one for each space. A transaction that changes such entries
- * writes the digest in the same batch. A feature of the format prevents that earlier versions write without it.
+ * writes the digest in the same batch. A feature of the format prevents that earlier versions write entries without the digest.
  */
 import { getOrMake } from '../../tools/collections.js';
 import { featureOf, featuresKey, readFeatures } from '../keys/features.js';
@@ -94,11 +94,11 @@ export async function digestOfEntries(level: Level, space: string, snapshot?: Le
   return digest;
 }
 
-/** Returns true if a space has a stored digest that differs from that of entries that were read (`toggleEntry`). */
+/** Returns true if the stored digest of a space differs from the digest of entries that were read (`toggleEntry`). */
 export const isOtherDigest = (level: Level, space: string, digests: ReadonlyMap<string, KeyDigest>): boolean =>
   storedDigest(level, space)?.combine(digests.get(space) ?? new KeyDigest()).isZero === false;
 
-/** Returns the digest of what differs between a space and its stored digest; `undefined` for no difference, or no digest. */
+/** Returns the digest of the entries that differ from a space's stored digest; `undefined` if none differ or none is stored. */
 export async function differenceOf(
   level: Level,
   space: string,

@@ -1,4 +1,4 @@
-/** How the last use of a store ended: closed, process ended, or machine failed, which may lose unsynced data. */
+/** Determines how the last use of a store ended: closed, process ended, or machine failed, which may lose unsynced data. */
 import { existsSync, readFileSync } from 'node:fs';
 import { metaKey } from '../keys/records.js';
 import { type Level, putSynced, syncLevel } from './durable-level.js';

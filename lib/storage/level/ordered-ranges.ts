@@ -15,7 +15,7 @@ const [firstKeys, moreKeys] = [64, 1000];
  */
 export class OrderedRanges {
   private iterator: AbstractKeyIterator<Level, string> | undefined;
-  /** Keys that were read, and the index of the next one. */
+  /** Keys that were read, and the index of the next key. */
   private keys: string[] = [];
   private at = 0;
   /** True if there are no keys after those in `keys`. */

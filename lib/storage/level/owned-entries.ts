@@ -1,4 +1,4 @@
-/** Finds the resources of an owner by entries of the search index. Works without that component, which may be off. */
+/** Finds the resources of an owner by entries of the search index. Works even if the component for search is off. */
 
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';

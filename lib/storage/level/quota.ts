@@ -40,7 +40,7 @@ export async function countEntries(level: Level, snapshot?: LevelSnapshot): Prom
 /** Returns the counter of a store: bytes of content and of counted entries. */
 export const readCounter = async (level: Level): Promise<number> => Number((await level.get(metaKey('bytes'))) ?? 0);
 
-/** Adds the entries to the counter of a store in format 1, once. It may lack them. */
+/** Adds the entries to the counter of a store in format 1, once, because the counter may lack them. */
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));

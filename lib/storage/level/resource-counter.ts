@@ -1,6 +1,6 @@
 /**
- * Counter of the resources of a store. Every batch writes it, together with the name of the batch: batches of earlier versions
- * and restored stores lack it, so that an outdated counter is detected.
+ * Counter of the resources of a store. Every batch writes it, together with the name of the batch. Earlier versions and
+ * restores do not write it, so that an outdated counter is detected.
  */
 import { allRecords, metaKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot, putSynced } from './durable-level.js';

@@ -88,7 +88,7 @@ export class NewestLog {
 
   /**
    * Resolves when the name of the newest log at the time of the call is on disk. If LevelDB still has the synced log open,
-   * nothing is needed, which the link shows in a few microseconds.
+   * there is nothing to sync. The link shows this in a few microseconds.
    */
   async settle(): Promise<void> {
     if (this.synced?.link !== undefined && targetOf(this.synced.link) === this.synced.name) return;

@@ -7,7 +7,7 @@ const space = 'L\u0000';
 /** Digits to which positions are padded, so that keys sort like numbers. */
 const digits = 16;
 
-/** Returns the key of an entry. @param position of its last event */
+/** Returns the key of an entry. @param position position of its last event */
 export const changeKey = (position: number): string => space + String(position).padStart(digits, '0');
 export const positionOfKey = (key: string): number => Number(key.slice(space.length));
 export const allChanges = () => rangeOf(space);
@@ -23,7 +23,7 @@ export interface ChangedResource {
 /** A committed event. */
 export interface LoggedEvent {
   readonly position: number;
-  /** Subject of the request. */
+  /** Authenticated subject of the request. */
   readonly actor: string | undefined;
   readonly what: LoggedChange | (Omit<Announcement, 'inboxes'> & EventStamp);
 }
@@ -75,7 +75,7 @@ export interface EntryOptions {
 
 const stampPrefix = 'urn:uuid:';
 
-/** Returns a row as text. Assembled without JSON.stringify, because each write creates one. */
+/** Returns a row as text. Assembled without JSON.stringify, because each write creates a row. */
 function rowOf({ position, actor, what }: NewEvent, end: number, storage: string): string {
   const isAnnouncement = 'inboxes' in what;
   const { iri, kind, types, owner }: ChangedResource = isAnnouncement

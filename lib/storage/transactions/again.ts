@@ -11,10 +11,10 @@ export class Again extends Error {
   }
 }
 
-/** Last attempt on each resource. Attempts run one after the other, because all concurrent ones but one would be outdated. */
+/** Last attempt on each resource. Attempts run one after the other: of concurrent attempts, all but one would be outdated. */
 const last = new Map<string, Promise<unknown>>();
 
-/** Runs an attempt after the others on a resource. */
+/** Runs an attempt after the earlier attempts on a resource. */
 export function afterOthers<T>(iri: string, attempt: () => Promise<T>): Promise<T> {
   const own = (last.get(iri) ?? Promise.resolve()).then(attempt);
   const ended = (): boolean => last.get(iri) === settled && last.delete(iri);

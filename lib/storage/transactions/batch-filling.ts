@@ -9,7 +9,7 @@ import type { Transaction } from './transaction.js';
 const quadsAtATime = 250;
 const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
 
-/** Returns a test for records that a later transaction of the batch writes too, mostly those of the same container. */
+/** Returns a test for records that a later transaction of the batch also writes, mostly records of the same container. */
 export function outdatedIn(
   group: readonly { readonly transaction: Transaction }[],
 ): (iri: string, transaction: Transaction) => boolean {

@@ -27,7 +27,7 @@ const keptLength = 64 << 20;
 /** Outdated entries are removed when this time in milliseconds has passed, or this many characters were written. */
 const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
 const eventsOfEntry = 500;
-/** Allowed difference of server clocks. If they differ more, a client may miss an event. */
+/** Allowed difference of server clocks, in milliseconds. If they differ more, a client may miss an event. */
 const clocksDifferMs = 60_000;
 
 /** Prefix of a batch name that marks a server version with a change log. */
@@ -86,7 +86,7 @@ export class ChangeLog {
     return log;
   }
 
-  /** Assigns positions to the events of a transaction. Keeps those that another server has assigned. */
+  /** Assigns positions to the events of a transaction. Keeps positions that another server has assigned. */
   number(tx: Transaction): void {
     const count = tx.changes.length + tx.announcements.length;
     if (count === 0) return;
@@ -140,8 +140,8 @@ export class ChangeLog {
   }
 
   /**
-   * Returns a position after the events staged so far and before all later ones. It follows the clock, so that it does not
-   * reveal the time of the last event. With several servers it is a minute in the past, but not before the last event.
+   * Returns a position after the events staged so far and before all later ones. The position follows the clock, so that it
+   * does not reveal the time of the last event. With several servers it is a minute in the past, but not before the last event.
    */
   mark(): number {
     const now = this.clock() - (this.options.hasOthers ? clocksDifferMs : 0);

@@ -76,7 +76,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   }
 }
 
-/** Returns true if a key is the one of the quad decoded from it. If not, the lengths in the key do not match its terms. */
+/** Returns true if encoding the decoded quad returns the key. If not, the lengths in the key do not match its terms. */
 function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string): boolean {
   try {
     return keyOf(quad) === key;
@@ -91,7 +91,7 @@ class Check {
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
-  /** Digests in the records, and graphs that differ from theirs. */
+  /** Digests in the records, and graphs that differ from their digest. */
   private readonly digests = new Map<string, string>();
   private readonly differing = new Set<string>();
   /** Sizes of large graphs, as recorded and as counted. */
@@ -106,7 +106,7 @@ class Check {
     private readonly options: CheckOptions,
   ) {}
 
-  /** Reads every block, so that LevelDB verifies its checksum. @throws the error of LevelDB for a damaged one */
+  /** Reads every block, so that LevelDB verifies its checksum. @throws the error of LevelDB for a damaged block */
   async blocks(): Promise<void> {
     for await (const _ of keyBlocks(this.store.level, { gte: '\u0000', lt: '\uffff' }, { snapshot: this.snapshot }));
   }
@@ -243,7 +243,7 @@ class Check {
       });
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
-      // The graph of a linkset belongs to its resource.
+      // The graph of a linkset has no record: it belongs to the resource.
       if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
       if (recorded === undefined) await this.orphan(graph);
       else if (recorded !== count && !this.differing.has(graph))

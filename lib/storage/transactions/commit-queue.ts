@@ -47,8 +47,8 @@ export interface TransactOptions<P = unknown> {
   /** Resource on which the attempts of this and other transactions run one after the other. */
   readonly iri?: string | undefined;
   /**
-   * Computes what the work stages. Runs outside of the queue before the first attempt, and again before others (`Again`). It may
-   * change the other options.
+   * Computes what the work stages. Runs outside of the queue before the first attempt, and again before later attempts
+   * (`Again`). It may change the other options.
    */
   readonly prepare?: Prepare<P>;
 }
@@ -62,7 +62,7 @@ export interface CommitQueueOptions {
   readonly quotaBytes: number;
   /** Rejects a batch if the disk may not have enough space. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
-  /** Called after the work of every transaction with changes. What they stage is part of the transaction. */
+  /** Called after the work of every transaction with changes. Their own changes are part of the transaction. */
   readonly listeners: readonly AddedListener[];
   /** Called for every transaction when everything else is staged. */
   readonly complete: TransactionListener;
@@ -75,7 +75,7 @@ export interface CommitQueueOptions {
   /** Called for a staged transaction that is certainly not on disk, or, with `mayBeStored`, if that is unknown. */
   readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
   readonly changes: ChangeLog;
-  /** More keys for the next batch to remove: garbage entries (`garbageKey`) of removed blobs. */
+  /** Keys that the next batch also removes: garbage entries (`garbageKey`) of removed blobs. */
   readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;
   /** Called when a batch is on disk. */
@@ -86,7 +86,7 @@ export interface CommitQueueOptions {
 interface Measured {
   readonly transaction: Transaction;
   readonly sequence: number;
-  /** Approximate size of its batch in bytes. */
+  /** Approximate size of the transaction's batch, in bytes. */
   readonly bytes: number;
   /** Bytes counted against the quota after this transaction, without later ones that are staged. */
   readonly total: number;
@@ -110,7 +110,7 @@ const largeBatch = 4 << 20;
 /** Counts of resources and quads. */
 export interface Counts {
   readonly resources: number;
-  /** Includes linksets, and graphs that are being written or removed. */
+  /** Count of quads, including linksets, and graphs that are being written or removed. */
   readonly quads: number;
 }
 
@@ -142,7 +142,7 @@ export class CommitQueue {
     this.staging = new StagingAhead(this.state, options);
   }
 
-  /** True if a batch could not be written. No other one is written until LevelDB has been reopened. */
+  /** True if a batch could not be written. No other batch is written until LevelDB has been reopened. */
   get hasFailed(): boolean {
     return this.failure !== undefined;
   }
@@ -162,7 +162,7 @@ export class CommitQueue {
   }
 
   /**
-   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk.
+   * Runs `work` while no other transaction runs, commits the staged changes, and returns its result when they are on disk.
    * @throws errors of `work`, with nothing written; LwsError `quota-exceeded`, `storage-full` if the disk rejects the batch
    */
   async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
@@ -183,7 +183,7 @@ export class CommitQueue {
         await this.admitted();
         if (staged && !staged.isCurrent()) throw new Again(async () => {});
         const transaction = staged?.transaction ?? new Transaction(before?.(this.state) ?? this.state);
-        // Other transactions may have changed these records since.
+        // Other transactions may have changed the cached records since.
         if (staged) transaction.read.clear();
         const result = await work(transaction);
         if (isDryRun) return { result, committed: undefined };
@@ -231,7 +231,7 @@ export class CommitQueue {
 
   /** Adds a finished transaction to the overlay and queues it. Resolves when it is durable. */
   private stage(transaction: Transaction, bytes: number, onStaged?: () => void): Promise<void> {
-    // A transaction without changes is acknowledged after those whose changes it may have read.
+    // A transaction without changes is acknowledged after the transactions whose changes it may have read.
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
@@ -262,7 +262,7 @@ export class CommitQueue {
   protected flushSoon(): void {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
-      // More may have been staged since the last check.
+      // More transactions may have been staged since the last check.
       if (this.pending.length > 0) this.flushSoon();
     });
   }
@@ -275,7 +275,7 @@ export class CommitQueue {
 
   /**
    * Writes transactions in one batch and settles them.
-   * @param fillPlace records their row in the shared journal; absent: there is none, and the batch is synced
+   * @param fillPlace records the row of the transactions in the shared journal; absent: no journal, and the batch is synced
    * @returns false if the batch failed; its transactions are then rejected
    */
   protected async writeGroup(
@@ -322,13 +322,13 @@ export class CommitQueue {
     return true;
   }
 
-  /** Returns the transactions of the next batch: all that wait, up to the first with a bulk writer or a prepared batch. */
+  /** Returns the transactions of the next batch: all waiting ones, up to the first with a bulk writer or a prepared batch. */
   private takeGroup(): PendingCommit[] {
     const at = this.pending.findIndex(({ transaction }) => transaction.batchWriter ?? transaction.prepared);
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 
-  /** Settles a transaction whose batch is on disk: readers see its changes, so they leave the overlay. */
+  /** Settles a transaction whose batch is on disk: readers see its changes, which are removed from the overlay. */
   protected settle({ transaction, sequence, resolve }: PendingCommit): void {
     this.options.changes.settled(transaction);
     this.options.onCommit(transaction);

@@ -1,4 +1,4 @@
-/** Coordination of a server with the other servers of its storage. By default there are none. */
+/** Coordination of a server with the other servers of its storage. By default there are no others. */
 import type { BlobLocation } from '../blobs/blobs.js';
 import type { Replica } from '../graphs/replica.js';
 import type { newReplicaThread } from '../graphs/replica-thread.js';
@@ -13,8 +13,7 @@ export interface Coordination {
   onLeading(listener: () => void): void;
   /**
    * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns
-   * undefined if it already has them.
-   * @throws LwsError `too-busy` if the servers cannot agree
+   * undefined if it already has all of them. @throws LwsError `too-busy` if the servers cannot agree
    */
   freshen(): Promise<void> | undefined;
   /**

@@ -9,7 +9,7 @@ export interface FollowedOptions<T> {
   readonly space: string;
   /** Returns the parsed value, or `undefined` for an entry that is not kept. */
   readonly read: (value: string, name: string) => T | undefined;
-  /** Called for each entry loaded or committed. For a deleted one `after` is `undefined`. */
+  /** Called for each entry loaded or committed. For a deleted entry, `after` is `undefined`. */
   readonly changed?: (name: string, before: T | undefined, after: T | undefined) => void;
   /** True to track uncommitted entries too, see `current`. */
   readonly followsStaged?: boolean;
@@ -84,13 +84,13 @@ export class FollowedEntries<T> {
     return this.known.values();
   }
 
-  /** Yields the values after the pending transactions. */
+  /** Yields the current values, including changes of pending transactions. */
   *current(): Iterable<T> {
     for (const [name, value] of this.known) if (!this.staged.has(name)) yield value;
     for (const { value } of this.staged.values()) if (value !== undefined) yield value;
   }
 
-  /** Returns a value after the pending transactions. */
+  /** Returns a current value, including changes of pending transactions. */
   latest(name: string): T | undefined {
     const staged = this.staged.get(name);
     return staged ? staged.value : this.known.get(name);

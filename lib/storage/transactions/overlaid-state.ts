@@ -155,7 +155,7 @@ export class OverlaidState implements TransactionBase {
     this.bytes = bytes;
   }
 
-  /** Removes a committed transaction from the overlay, except keys that later ones changed. */
+  /** Removes a committed transaction from the overlay, except keys that later transactions changed. */
   lift(staged: Staged, sequence: number): void {
     for (const iri of staged.graphs.keys()) {
       const left = (this.graphs.get(iri) ?? []).filter((change) => change.sequence !== sequence);

@@ -4,7 +4,7 @@ import type { PreparedBatch } from '../level/durable-level.js';
 /** Batch with the first changes of a transaction. */
 export interface PreparedChanges {
   readonly batch: PreparedBatch;
-  /** Approximate size in bytes. */
+  /** Approximate size of the batch, in bytes. */
   readonly bytes: number;
   /** Change of the count of quads. */
   readonly quads: number;
@@ -15,7 +15,7 @@ export interface PreparedChanges {
   readonly graphs: number;
 }
 
-/** Yields the elements of a map after the first ones. */
+/** Yields the elements of a map, without the first `first` elements. */
 export function* after<K, V>(map: ReadonlyMap<K, V>, first: number): Generator<[K, V]> {
   let at = 0;
   for (const each of map) if (at++ >= first) yield each;

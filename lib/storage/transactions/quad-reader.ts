@@ -1,6 +1,6 @@
 /**
- * RDF/JS Source of all quads, read by quadstore's own class. Corrects it: iterators that stay open, swallowed errors, terms of
- * another type with the same characters, and patterns without an index.
+ * RDF/JS Source of all quads, read by quadstore's own class. Corrects its faults: iterators that stay open, swallowed errors,
+ * terms of another type with the same characters, and patterns without an index.
  */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Term } from '@rdfjs/types';
@@ -28,7 +28,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     });
   }
 
-  /** @returns a stream that emits read errors, and closes its resources when destroyed */
+  /** Reads the matching quads. @returns a stream that emits read errors, and closes its resources when destroyed */
   override match(
     ...[subject, predicate, object, graph]: Parameters<Quadstore['match']>
   ): ReturnType<Quadstore['match']> {
@@ -65,7 +65,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** Returns the terms of a pattern that are passed to quadstore: the bound prefix of the index. `match` compares the others. */
+/** Returns the terms of a pattern for quadstore: the bound prefix of the index. `match` compares the other terms. */
 function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];

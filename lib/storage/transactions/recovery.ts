@@ -17,15 +17,15 @@ export interface RecoveryOptions {
   readonly onRecovery: (message: string) => void;
 }
 
-/** Minimum and maximum time between two attempts, in milliseconds. Each closes LevelDB, which interrupts all readers. */
+/** Minimum and maximum time between two attempts in milliseconds. Each attempt closes LevelDB, which interrupts readers. */
 const [shortestMs, longestMs] = [1_000, 10_000];
-/** Time without a failure after which the next one starts with the minimum time again, in milliseconds. */
+/** Time without a failure after which the next failure starts with the minimum time again, in milliseconds. */
 const forgottenMs = 60_000;
-/** Disk space that LevelDB needs to open, in addition to a copy of its log. */
+/** Disk space that LevelDB needs to open, in addition to a copy of its log, in bytes. */
 const spareBytes = 4 << 20;
 
 export class Recovery {
-  /** Functions that close LevelDB in its other users in the server. */
+  /** Functions that close LevelDB in other threads of the server. */
   readonly pauses: ReopeningPause[] = [];
   private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class Recovery {
   }
 
   private async reopen(): Promise<void> {
-    // Threads of the process share one open LevelDB. While any of them has it open, the failed one stays in use.
+    // Threads of the process share one open LevelDB. While any of them has it open, LevelDB stays in its failed state.
     if (this.resumes.length === 0) await this.pause();
     try {
       await reopenLevel(this.options.level);
@@ -92,7 +92,7 @@ export class Recovery {
     }
   }
 
-  /** @throws the error of a thread that could not be paused; the others are resumed */
+  /** Pauses the other threads. @throws the error of a thread that could not be paused; the others are resumed */
   private async pause(): Promise<void> {
     const results = await Promise.allSettled(this.pauses.map((pause) => pause()));
     this.resumes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

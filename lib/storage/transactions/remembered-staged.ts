@@ -1,4 +1,6 @@
-/** Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if it may have changed. */
+/**
+ * Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if the set may be outdated.
+ */
 
 import { type StagedNames, stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
@@ -36,7 +38,7 @@ export class RememberedStaged {
       .catch(() => {});
   }
 
-  /** Returns a function for the staged graphs of a snapshot. Call it right after the snapshot was taken. */
+  /** Returns a function that returns the staged graphs of a snapshot. Call `of` right after the snapshot was taken. */
   of(level: Level, snapshot: LevelSnapshot): () => Promise<StagedNames> {
     const { changes } = this;
     const isSure = this.isComplete && this.underWay.size === 0;

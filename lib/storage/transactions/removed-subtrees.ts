@@ -113,7 +113,7 @@ export class RemovedSubtrees {
   }
 }
 
-/** Returns the state before a slice, including deleted records: authorizing the events needs those of the containers. */
+/** Returns the state before a slice, with deleted records: authorizing the events needs the records of the containers. */
 const withRemoved = (base: TransactionBase): TransactionBase =>
   Object.create(base, {
     record: {

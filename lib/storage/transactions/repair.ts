@@ -29,9 +29,9 @@ export type Changes = readonly (readonly [key: string, value: string | null])[];
 export interface StorageFault {
   /** Sentence for the operator. */
   readonly text: string;
-  /** Removes exactly the superfluous data. */
+  /** Changes that remove exactly the superfluous data. */
   readonly changes?: Changes;
-  /** Adapts counters and digests to the data. Only applied if no fault has `changes`. */
+  /** Changes that adapt counters and digests to the data. Applied only if no fault has `changes`. */
   readonly later?: Changes;
   /** Name of the component whose index differs from the data. */
   readonly rebuilds?: string;

@@ -6,7 +6,7 @@ import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 export class ReturnedData {
-  /** Counts since the start. */
+  /** Counts of quads and entries since the start. */
   readonly counts = { quads: 0, entries: 0 };
   private readonly known = new Set<string>();
 
@@ -16,7 +16,7 @@ export class ReturnedData {
     private readonly onTrouble: (message: string, error: unknown) => void,
   ) {}
 
-  /** Removes returned keys in the background, unless a transaction writes the graph first. No record counts them. */
+  /** Removes returned keys in the background, unless a transaction writes the graph first. No record counts these keys. */
   remove({ iri, revision, keys }: ReturnedKeys): void {
     if (this.known.has(iri)) return;
     this.known.add(iri);
@@ -29,7 +29,7 @@ export class ReturnedData {
     });
   }
 
-  /** Removes returned keys from graphs, before it returns. @throws DamagedGraphError if a graph has another difference */
+  /** Removes returned keys from graphs before the promise resolves. @throws DamagedGraphError for another difference */
   async removeFrom(graphs: readonly string[]): Promise<void> {
     for (const iri of graphs) {
       const snapshot = this.level.snapshot();
@@ -56,7 +56,7 @@ export class ReturnedData {
       this.counts.entries++;
       this.onTrouble(`LevelDB returned the deleted entry ${printed(key)}. The server removes it.`, undefined);
       this.write(key, (tx) => {
-        // The digest of the entries does not contain it.
+        // Delete it as a posting, because the digest of the entries does not contain it.
         if (tx.entry(key) === value) tx.postings.set(key, null);
       });
     }

@@ -8,9 +8,9 @@ import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Coordination } from './coordination.js';
 import type { Transaction } from './transaction.js';
 
-/** Time between two sweeps for blobs left by a crash. */
+/** Time between two sweeps for blobs left by a crash, in milliseconds. */
 const sweepMs = 3_600_000;
-/** Maximum duration of an upload. An older uncommitted blob belongs to an interrupted upload. */
+/** Maximum duration of an upload, in milliseconds. An older uncommitted blob belongs to an interrupted upload. */
 const dayMs = 24 * sweepMs;
 
 export interface SweeperOptions {
@@ -33,7 +33,7 @@ export class BlobSweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
-  /** Starts the sweep. @param everywhere also checks blobs without a mark: not committed, or removed and returned */
+  /** Starts the sweep. @param everywhere true to also check blobs without a mark: not committed, or removed and returned */
   async begin(everywhere: boolean): Promise<void> {
     const { level, blobs, coordination, forgotten } = this.options;
     if (blobs.isShared || coordination.hasOthers) this.running = this.goOn();
@@ -120,14 +120,14 @@ export class SettledBlobs {
   /** Confirms the new blobs of a committed transaction, and deletes those that it has removed. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
     if (isForeign) {
-      // The server that committed it removes the blobs.
+      // The server that committed the transaction removes the blobs.
       for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
       return;
     }
     await this.settle(async (blobs) => {
       await forEachConcurrently(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
       if (!this.options.coordination.hasOthers) await this.remove(blobs, removedBlobs);
-      // If the process ends first, the next start removes them.
+      // If the process ends first, the next start removes the blobs.
       else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
     });
   }

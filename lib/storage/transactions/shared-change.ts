@@ -9,12 +9,12 @@ interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | '
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
   readonly postings?: SharedChange['entries'];
-  /** Changes of graphs. One without a count of triples is a change of a staged graph. */
+  /** Changes of graphs. A change without a count of triples concerns a staged graph. */
   readonly graphs: readonly (KeyDifference &
     Partial<Pick<GraphChange, 'triples' | 'isPart'>> & { readonly iri: string })[];
 }
 
-/** Serializes transactions. @throws Error for one with a bulk writer, because another thread has its graphs */
+/** Serializes transactions. @throws Error for a transaction with a bulk writer, because another thread has its graphs */
 export function writeChanges(transactions: readonly Transaction[]): Buffer {
   return Buffer.from(JSON.stringify(transactions.map(changeOf)));
 }
@@ -37,8 +37,8 @@ function changeOf(transaction: Transaction): SharedChange {
 }
 
 /**
- * Yields the transactions of another server in order. The caller adds each to the overlay before it continues.
- * @param base state with the earlier ones
+ * Yields the transactions of another server in order. The caller adds each to the overlay before it continues. @param base
+ * state with the earlier transactions
  */
 export function* readChanges(body: Buffer, base: TransactionBase): Generator<Transaction> {
   for (const change of JSON.parse(body.toString()) as SharedChange[]) yield transactionOf(change, base);

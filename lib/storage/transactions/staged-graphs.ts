@@ -1,7 +1,7 @@
 /**
- * Writes and removes staged graphs. The store has quads of these, but they are not part of the state: they have no record yet,
- * or their record was deleted. An entry marks each one, and readers skip graphs that are marked in their snapshot. So a large
- * PUT, MOVE or DELETE is atomic without one huge batch.
+ * Writes and removes staged graphs. The store has their quads, but these graphs are not part of the state: they have no record
+ * yet, or their record was deleted. An entry marks each staged graph, and readers skip graphs that are marked in their
+ * snapshot. So a large PUT, MOVE or DELETE is atomic without one huge batch.
  */
 import { addTo, slices } from '../../tools/collections.js';
 import { tooBusy } from '../../tools/errors.js';
@@ -35,7 +35,7 @@ const othersWaits = 100;
 /** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
 const [graphsAtATime, removalsAtATime] = [250, 8];
 
-/** Maximum characters of the keys in a group of small graphs: a text index may have an entry for every second one. */
+/** Maximum characters of the keys in a group of small graphs: a text index may have an entry for every second character. */
 const charactersAtATime = 1 << 20;
 
 /** Returns true for a graph that is written in one transaction. */
@@ -69,7 +69,7 @@ export interface StagedGraphsOptions {
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
 
-/** Writes staged graphs, and removes dropped ones in the background. */
+/** Writes staged graphs, and removes dropped graphs in the background. */
 export class StagedGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
@@ -91,8 +91,8 @@ export class StagedGraphs {
 
   /**
    * Writes graphs in slices. They are invisible until a transaction publishes them (`Transaction.publishGraph`).
-   * @returns the written graphs: those of resources without a visible graph
-   * @throws LwsError `storage-full`, after removing what was written
+   * @returns the written graphs, whose resources have no visible graph @throws LwsError `storage-full`, after removing the
+   * written quads
    */
   async load(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     const { transact, assertSpace } = this.options;
@@ -126,7 +126,7 @@ export class StagedGraphs {
     return fresh;
   }
 
-  /** @throws LwsError `too-busy` if another server considered the upload abandoned and removes its graph */
+  /** Writes a block. @throws LwsError `too-busy` if another server considered the upload abandoned and removes its graph */
   private writeBlock(
     tx: Transaction,
     graph: string,
@@ -259,7 +259,7 @@ export class StagedGraphs {
     }
   }
 
-  /** Runs a few removals at a time. Those that a writer waits for can start earlier (`begin`). */
+  /** Runs a few removals at a time. Removals that a writer waits for can start earlier (`begin`). */
   private async inTurn(graph: string, work: () => Promise<void>): Promise<void> {
     if (this.removals >= removalsAtATime) await new Promise<void>((resolve) => this.queued.set(graph, resolve));
     this.removals++;
@@ -272,13 +272,16 @@ export class StagedGraphs {
     }
   }
 
-  /** Starts a removal that waits for others. */
+  /** Starts a removal that waits for other removals. */
   private begin(graph: string): void {
     this.queued.get(graph)?.();
     this.queued.delete(graph);
   }
 
-  /** @param takesOver true if another server may write or remove the graph. It sees the new value in its next transaction and stops */
+  /**
+   * @param takesOver true if another server may write or remove the graph. It stops when its next transaction sees the new
+   * value
+   */
   private async removeQuads(graph: string, value: string, takesOver: boolean): Promise<void> {
     const { level, isShared } = this.options;
     let [expected, isFirst, isOurs] = [value, takesOver, true];

@@ -1,6 +1,6 @@
 /**
  * Stages the changes of many resources while other transactions run, and already updates indexes and fills the batch, so that
- * others hardly wait. Transactions that write in the same containers wait. Not used if several servers share the storage.
+ * these hardly wait. Transactions that write in the same containers wait. Not used if several servers share the storage.
  */
 
 import { yieldToEventLoop } from '../../tools/event-loop.js';
@@ -20,8 +20,8 @@ export type AddedListener = readonly [listener: TransactionListener, isReady: ()
 export interface Ahead {
   readonly containers: readonly string[];
   /**
-   * Stages changes. Outside of the containers, it reads only what the work checks again. The work changes other records, and
-   * reports no changes.
+   * Stages changes. Outside of the containers, it reads only data that the work checks again. The work changes other records,
+   * and reports no changes.
    */
   readonly stage: (transaction: Transaction) => Promise<void>;
 }
@@ -79,7 +79,7 @@ export class StagingAhead {
       return { transaction, told, isCurrent, release };
     } catch (error) {
       release();
-      // LevelDB was closed meanwhile.
+      // If a batch has failed meanwhile, LevelDB was closed: run the transaction again.
       throw failures === this.failures ? error : new Again(async () => {});
     }
   }

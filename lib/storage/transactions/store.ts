@@ -54,7 +54,7 @@ export interface StoreOptions extends MigrationOptions {
   readonly onTrouble?: (message: string, error: unknown) => void;
   /** Called when the store has recovered from such a failure. */
   readonly onRecovery?: (message: string) => void;
-  /** Agreement with the other servers of the storage. Absent if there are none. */
+  /** Coordination with the other servers of the storage. Absent if there are none. */
   readonly coordination?: Coordination | undefined;
   /** Location of the blobs. Default: the directory `blobs/`. */
   readonly blobPlace?: BlobPlace | undefined;
@@ -67,7 +67,7 @@ export interface StoreOptions extends MigrationOptions {
 /** Graph of one state, which is read from disk. The reader must close it. */
 export interface OpenGraph {
   readonly record: ResourceRecord;
-  /** Yields all keys. @throws DamagedGraphError, LwsError `too-busy` after returned keys */
+  /** Yields all keys. @throws DamagedGraphError, LwsError `too-busy` if LevelDB returned deleted keys */
   blocks(): AsyncIterable<readonly string[]>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface OpenGraph {
 export class Store extends StoreListeners {
   readonly isTransaction = false;
   private readonly recordCache = lruCache<ResourceRecord>(20_000);
-  /** Some names without a record. A write looks up its name twice, and the name with the other final slash. */
+  /** Names without a record. A write looks up its name twice, and also the name with or without the final slash. */
   private readonly absent = lruCache<true>(128);
   private readonly graphs: CommittedGraphs;
   private readonly hidden: StagedGraphs;
@@ -145,7 +145,7 @@ export class Store extends StoreListeners {
 
   /**
    * Opens a store on an open LevelDB, migrates earlier formats, and removes leftovers of uploads after a crash.
-   * @param storage the storage's root IRI. A store belongs to one
+   * @param storage the storage's root IRI. A store belongs to one storage
    * @throws Error if the store belongs to another storage IRI or a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
@@ -190,7 +190,7 @@ export class Store extends StoreListeners {
     return this.queue;
   }
 
-  /** The committed record of a resource. */
+  /** Returns the committed record of a resource. */
   record(iri: string): ResourceRecord | undefined {
     const cached = this.recordCache.get(iri);
     if (cached) return cached;
@@ -202,7 +202,7 @@ export class Store extends StoreListeners {
     return record;
   }
 
-  /** The committed value of an entry (see `entryKey`). */
+  /** Returns the committed value of an entry (see `entryKey`). */
   entry(key: string): string | undefined {
     return givenValue(this.level.getSync(key));
   }
@@ -218,12 +218,12 @@ export class Store extends StoreListeners {
     return made;
   }
 
-  /** The committed entries of a range, in key order. */
+  /** Yields the committed entries of a range in blocks, in key order. */
   async *entries(range: KeyRange, options?: PageOptions): AsyncGenerator<[key: string, value: string][]> {
     yield* entryBlocks(this.level, range, options);
   }
 
-  /** The committed keys of a range, in order. */
+  /** Yields the committed keys of a range in blocks, in order. */
   keys(range: KeyRange, options?: PageOptions): AsyncGenerator<string[]> {
     return keyBlocks(this.level, range, options);
   }
@@ -272,9 +272,9 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Writes new graphs in slices, between which other transactions run. They are invisible until a transaction publishes them
-   * (`Transaction.publishGraph`). Otherwise they must be dropped (`dropLoaded`).
-   * @returns the written ones: those of resources without a graph
+   * Writes new graphs in slices, between which other transactions run. The graphs are invisible until a transaction publishes
+   * them (`Transaction.publishGraph`). Otherwise they must be dropped (`dropLoaded`). @returns the names of the written graphs,
+   * whose resources had no graph
    */
   loadGraphs(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     return this.hidden.load(graphs);
@@ -285,7 +285,7 @@ export class Store extends StoreListeners {
     this.hidden.drop(iri, keys);
   }
 
-  /** Waits until no staged graph has a name. @throws LwsError `too-busy` after half a minute */
+  /** Waits until no staged graph has the given name. @throws LwsError `too-busy` after half a minute */
   async nameFree(iri: string): Promise<void> {
     if (this.entry(stagedKey(iri)) !== undefined) await this.removal(iri);
   }
@@ -302,11 +302,12 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk. If `work`
-   * throws, nothing is written. Check preconditions, authorization and quota inside. It must only stage, because it runs again when it
-   * or a listener throws `Again`: it was computed from an outdated state, needs a preparation, or a graph of the same name is still
-   * being written or removed.
-   * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk rejects the batch
+   * Runs `work` while no other transaction runs, commits the staged changes, and returns its result when they are on disk. If
+   * `work` throws, nothing is written. Check preconditions, authorization and quota inside. `work` must only stage: it runs
+   * again when it or a listener throws `Again`, because it was computed from an outdated state, needs a preparation, or a graph
+   * of the same name is still being written or removed.
+   * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk
+   * rejects the batch
    */
   async transact<T, P>(work: Work<T, P>, options: TransactOptions<P> = {}): Promise<T> {
     const releases: ((error: unknown) => unknown)[] = [];

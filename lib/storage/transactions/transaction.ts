@@ -55,7 +55,7 @@ export class Transaction {
   caller: object | undefined;
   trace: Trace | undefined;
   batchWriter: BulkWriter | undefined;
-  /** New names of moved resources. Listeners apply them to other data with the names. */
+  /** New names of moved resources. Listeners apply them to other data that has the old names. */
   readonly moves: IriRewriting[] = [];
   /**
    * How to handle resources that violate constraints: reject them (`strict`), accept them because the client prefers that, or
@@ -71,7 +71,7 @@ export class Transaction {
   /** Resources whose records earlier transactions deleted. */
   private readonly rests = new Set<string>();
   private bytesDelta = 0;
-  /** Created minus deleted resources. */
+  /** Count of created minus deleted resources. */
   resourcesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
@@ -103,7 +103,7 @@ export class Transaction {
     return this.read.get(iri);
   }
 
-  /** The members of a container, in no particular order. */
+  /** Yields the members of a container, in no particular order. */
   async *members(container: string): AsyncGenerator<readonly ResourceRecord[]> {
     const members = new Map((await this.base.members(container)).map((record) => [record.iri, record]));
     for (const [iri, record] of this.records) {
@@ -114,7 +114,7 @@ export class Transaction {
     yield [...members.values()];
   }
 
-  /** The value of an entry (see `entryKey`). */
+  /** Returns the value of an entry (see `entryKey`). */
   entry(key: string): string | undefined {
     const staged = this.entries.get(key);
     return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
@@ -188,7 +188,7 @@ export class Transaction {
     this.records.set(record.iri, record);
   }
 
-  /** @throws Again if another transaction reserves the name */
+  /** Deletes a resource. @throws Again if another transaction reserves the name */
   deleteRecord(record: ResourceRecord): void {
     this.assertFree(record.iri);
     this.bytesDelta -= record.size;
@@ -215,7 +215,7 @@ export class Transaction {
     this.putEntry(stagedKey(container), subtreeMark(this.actor));
   }
 
-  /** Stages that the rest of a resource, after `deleteLater`, is removed. */
+  /** Stages the removal of the rest of a resource, after `deleteLater`. */
   deleteRest({ iri, blob }: ResourceRecord): void {
     if (blob) this.removedBlobs.add(blob);
     this.records.set(iri, null);
@@ -223,7 +223,7 @@ export class Transaction {
     this.deleteEntry(removedKey(iri));
   }
 
-  /** Stages that a deleted subtree is removed completely, so that its names can be used again. */
+  /** Records that a deleted subtree is removed completely, so that its names can be used again. */
   forgetSubtree(container: string): void {
     this.deleteEntry(stagedKey(container));
     if (this.base.removedSubtrees.every((other) => other === container))
@@ -232,8 +232,8 @@ export class Transaction {
 
   /**
    * Replaces the graph of a resource; `before` are its current keys. Only the difference is written.
-   * @param after its new keys, with added and removed ones if known
-   * @throws Again while a staged graph has this name
+   * @param after new keys of the graph, with the added and removed keys if known @throws Again while a staged graph has this
+   * name
    */
   putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
@@ -278,9 +278,8 @@ export class Transaction {
   }
 
   /**
-   * Changes a part of a large graph.
-   * @param change keys to add, which it lacks, and keys to remove, which it has; both sorted
-   * @param before number of triples
+   * Changes a part of a large graph. @param change keys to add, which the graph lacks, and keys to remove, which it has; both
+   * sorted @param before count of triples before the change
    */
   changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
     this.assertVisible(iri);
@@ -325,7 +324,7 @@ export class Transaction {
     this.hidden.set(iri, keys);
   }
 
-  /** Stages that a staged graph is removed completely. */
+  /** Records that a staged graph is removed completely. */
   forgetHidden(iri: string): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, undefined, 0);

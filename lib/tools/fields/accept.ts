@@ -63,9 +63,9 @@ export function chooseMediaType(ranges: readonly MediaRange[], offers: readonly 
 
 /** Outcome of `Accept-Encoding`. */
 export interface AcceptedCoding {
-  /** `undefined`: no coding. */
+  /** Content coding of the response; `undefined` for none. */
   readonly coding: string | undefined;
-  /** The uncoded form is not acceptable. */
+  /** True if an uncoded response is not acceptable. */
   readonly isRequired: boolean;
 }
 

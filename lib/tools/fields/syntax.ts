@@ -96,8 +96,8 @@ export function readPair(field: string, start: number, rules: PairRules): Pair |
 }
 
 /**
- * Reads all `; name=value` from `start`. Returns them with the index after them and trailing white space, or undefined if
- * malformed. Skips empty parameters. The first of repeated names counts (RFC 9110 5.6.6).
+ * Reads all `; name=value` from `start`. Returns the parameters and the index after them and trailing white space, or undefined
+ * if malformed. Skips empty parameters. The first of repeated names counts (RFC 9110 5.6.6).
  */
 export function readParameters(
   field: string,
@@ -120,7 +120,7 @@ export function readParameters(
   return { parameters, end: at };
 }
 
-/** Returns the parameters without the one of this lower-case name. */
+/** Returns the parameters without the parameter of a lower-case name. */
 export function without(parameters: ReadonlyMap<string, string>, name: string): ReadonlyMap<string, string> {
   if (!parameters.has(name)) return parameters;
   if (parameters.size === 1) return noParameters;

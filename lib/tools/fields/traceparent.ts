@@ -32,5 +32,5 @@ export function readTraceparent(field: string | undefined, spanId: string): Trac
   return { traceId, spanId, parentId, flags };
 }
 
-/** Formats the field for a request caused by this one. */
+/** Formats the field for an outbound request that this request causes. */
 export const formatTraceparent = ({ traceId, spanId, flags }: Trace): string => `00-${traceId}-${spanId}-${flags}`;

@@ -8,7 +8,7 @@ import { parse } from 'json-custom-numbers';
 import { ExactNumber, isKept, readNumber } from './exact-number.js';
 import { endOfString, tooDeep } from './json.js';
 
-/** A value. `plain` if it has neither marks nor exact numbers, so that the engine's fast parser and writer suffice. */
+/** JSON value. `plain` is true without marks and exact numbers, so that the engine's fast parser and writer suffice. */
 export interface ExactJson {
   readonly value: unknown;
   readonly plain: boolean;

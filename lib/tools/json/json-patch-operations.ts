@@ -1,9 +1,8 @@
 /**
- * JSON Patch operations (RFC 6902): validated here, applied by fast-json-patch.
- *
- * The library accepts more than the RFC (`/01`, `~2`, moves into a child, inherited names), modifies exact numbers, and does not
- * bound patches that multiply values. It is therefore called only for `add`, `remove` and `replace` at existing locations. RFC
- * 6902 defines `move` and `copy` by these, and `test` changes nothing.
+ * JSON Patch operations (RFC 6902): validated here, applied by fast-json-patch. The library accepts more than the RFC (`/01`,
+ * `~2`, moves into a child, inherited names), modifies exact numbers, and does not bound patches that multiply values. It is
+ * therefore called only for `add`, `remove` and `replace` at existing locations. RFC 6902 defines `move` and `copy` by these
+ * operations, and `test` changes nothing.
  */
 import fastJsonPatch from 'fast-json-patch';
 import { LwsError } from '../errors.js';
@@ -154,9 +153,7 @@ class Target {
     return pointer.split('/').slice(1).reduce(within, root);
   }
 
-  /**
-   * The flags switch off validation, cloning and the ban of prototype names: those are escaped (`markedName`) or own members.
-   */
+  /** The flags switch off validation, cloning and the ban of prototype names: such names are escaped (`markedName`) or own. */
   private change(operation: Change): void {
     this.document = applyOperation(this.document, operation, false, true, false).newDocument;
   }
@@ -169,7 +166,7 @@ interface Place {
   readonly name: string;
   /** JSON Pointer for fast-json-patch, with the names that it rejects escaped by `markedName`. */
   readonly path: string;
-  /** Undefined if the target does not exist. */
+  /** Value of the target; undefined if it does not exist. */
   readonly value: unknown;
 }
 

@@ -84,7 +84,7 @@ export function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns true if an odd count of backslashes precedes. */
+/** Returns true if an odd count of backslashes precedes an index. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === 0x5c) first--;

@@ -8,9 +8,9 @@ type Block = readonly [Address, number];
 
 /** Entry of `lws.fetch.allowed-hosts`, `lws.webhook.allowed-hosts` or `lws.sparql.endpoint.allowed-services`. */
 export interface AllowedHost {
-  /** In the form of `URL.hostname`, without a trailing dot. */
+  /** Host in the format of `URL.hostname`, without a trailing dot. */
   readonly host: string;
-  /** Undefined matches every port. */
+  /** Port; undefined matches every port. */
   readonly port: string | undefined;
 }
 

@@ -8,11 +8,11 @@ import { errorCode, OutboundError } from './outbound-error.js';
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 export interface AdmissionOptions {
-  /** True: only global unicast addresses and listed hosts are admitted. */
+  /** True to admit only global unicast addresses and listed hosts. */
   readonly blockPrivateAddresses: boolean;
-  /** `host` or `host:port`, exempt from the address check. Compared with names in URLs, not with resolved addresses. */
+  /** Hosts (`host` or `host:port`) exempt from the address check. Compared with names in URLs, not with resolved addresses. */
   readonly allowedHosts: readonly string[];
-  /** Default: the system resolver. */
+  /** Resolves a name. Default: the system resolver. */
   readonly lookup?: Lookup;
 }
 

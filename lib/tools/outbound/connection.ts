@@ -11,7 +11,7 @@ import type { Hop } from './redirect.js';
 interface ExchangeOptions {
   /** Addresses to connect to, tried in order. */
   readonly addresses: readonly string[];
-  /** Covers TCP and TLS. */
+  /** Time limit for TCP and TLS together. */
   readonly connectTimeoutMs: number;
   /** Aborts the exchange. Its reason is thrown. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ const maxInterim = 16;
 /** Time to connect to an address before the next one is tried, in milliseconds. */
 const attemptTimeout = 1000;
 
-// Fields of the connection or the client, never of the caller.
+// Fields of the connection or the client, which a caller cannot set.
 const ownFields: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -147,7 +147,7 @@ export interface Answer {
   close(): void;
 }
 
-/** @param place host and addresses, for messages @param refuse converts undici's errors */
+/** Returns the response. @param place host and addresses, for messages @param refuse converts undici's errors */
 function answerOf(
   data: Dispatcher.ResponseData,
   place: string,
@@ -183,7 +183,7 @@ function fieldsOf({ headers }: Dispatcher.ResponseData): Record<string, string> 
   return fields;
 }
 
-/** RFC 9110 12.5.3: only `identity` is accepted. A content coding is an error, or a small body that expands. */
+/** RFC 9110 12.5.3: only `identity` is accepted. Other content codings are errors: a small body could expand. */
 function requireIdentity(headers: Readonly<Record<string, string>>, place: string): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (coding !== 'identity')

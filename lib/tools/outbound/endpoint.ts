@@ -29,7 +29,7 @@ export interface EndpointRequest {
 export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Must be read to its end or discarded. */
+  /** Response body. Must be read to its end or discarded. */
   readonly body: Readable;
 }
 
@@ -49,7 +49,7 @@ export class Endpoint {
     });
   }
 
-  /** Sends one request, once. @throws OutboundError `connect`, `timeout`, `protocol` */
+  /** Sends one request without retries. @throws OutboundError `connect`, `timeout`, `protocol` */
   async send({ method, path, headers, body, answerMs, signal }: EndpointRequest): Promise<EndpointAnswer> {
     const late = new OutboundError('timeout', `${this.origin} did not respond within ${answerMs} ms.`);
     const ending = new AbortController();
@@ -87,6 +87,6 @@ export class Endpoint {
 /** Drops an unread response and closes its connection. */
 export const discard = ({ body }: EndpointAnswer): void => void body.on('error', () => {}).destroy();
 
-/** Returns chunks without copying them. */
+/** Returns the request body for undici, without copying its chunks. */
 const sent = (body: readonly Uint8Array[] | Readable): Uint8Array | Readable | null =>
   body instanceof Readable ? body : body.length < 2 ? (body[0] ?? null) : Readable.from(body);

@@ -15,25 +15,25 @@ export interface GuardedFetchOptions extends AdmissionOptions {
 }
 
 export interface OutboundRequest {
-  /** Default: GET. */
+  /** Method. Default: GET. */
   readonly method?: 'GET' | 'POST';
   /** Sent to the first origin only. Fields of the connection (Host, Content-Length, Cookie …) are dropped. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only with POST. */
+  /** Request body, only with POST. */
   readonly body?: Buffer;
   /** `Accept` field. Unlike other fields, it is sent to other origins too. Default: any type. */
   readonly accept?: string;
   /** Maximum size of the response body, in bytes. */
   readonly maxBytes: number;
-  /** Time limit for all hops together, from the first name lookup to the last byte. */
+  /** Time limit for all hops together, in milliseconds, from the first name lookup to the last byte. */
   readonly timeoutMs: number;
-  /** Time limit for TCP and TLS of one hop. Default: `timeoutMs`. */
+  /** Time limit for TCP and TLS of one hop, in milliseconds. Default: `timeoutMs`. */
   readonly connectTimeoutMs?: number;
   /** Maximum number of redirects to follow. If it is 0, a redirect is the response. */
   readonly maxRedirects: number;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
-  /** Only the status matters: at most `maxBytes` are read and dropped, and no body is an error. */
+  /** True if only the status matters: at most `maxBytes` of the body are discarded, and no body causes an error. */
   readonly discardBody?: boolean;
   /** Client the request is queued for (round robin between clients). */
   readonly client?: string | undefined;
@@ -42,21 +42,23 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   /** Final status. No status is treated as an error. */
   readonly status: number;
-  /** By lower-case name. Repeated fields are joined by commas. */
+  /** Fields by lower-case name. Repeated fields are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   /** URL of the last hop, without fragment. */
   readonly url: string;
-  /** As received. Empty with `discardBody`. */
+  /** Body as received. Empty with `discardBody`. */
   readonly body: Buffer;
 }
 
-/** @throws OutboundError for every failure */
+/** Fetches an untrusted URL. @throws OutboundError for every failure */
 export type GuardedFetch = (url: string | URL, request: OutboundRequest) => Promise<OutboundResponse>;
 
 /** Returns a guarded fetch under another address policy. */
 export type FetchUnder = (policy: Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>) => GuardedFetch;
 
-/** Creates a fetch function for one policy. It holds no connections. @throws TypeError for a malformed entry of `allowedHosts` */
+/**
+ * Creates a fetch function for one policy, without open connections. @throws TypeError for a malformed entry of `allowedHosts`
+ */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);
   // Parse the certificates once, because that takes some milliseconds.
@@ -65,7 +67,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (url, request) => {
     const hop = firstHop(url, request);
     const deadline = new AbortController();
-    // Each hop listens until its socket is closed, possibly some hops later.
+    // Each hop adds a listener until its socket is closed, possibly some hops later.
     setMaxListeners(0, deadline.signal);
     const late = new OutboundError('timeout', `${hop.url.host} did not finish within ${request.timeoutMs} ms.`);
     const timer = setTimeout(() => deadline.abort(late), request.timeoutMs);

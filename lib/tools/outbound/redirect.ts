@@ -28,7 +28,7 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
   if (url.origin === hop.url.origin) return { ...kept, url };
   if (kept.body !== undefined)
     throw new OutboundError('redirects', `${hop.url.host} redirects a request body to another origin, ${url.host}.`);
-  // The caller's fields are for the origin that it named, because any field may contain tokens, signatures or keys.
+  // The caller's fields are for the origin that the caller named: any field may contain tokens, signatures or keys.
   return { ...kept, url, headers: {} };
 }
 

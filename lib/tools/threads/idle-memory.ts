@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 
 /** Milliseconds between checks, and the maximum share of CPU time of an idle thread. */
 const [usualMs, shareAtRest] = [10_000, 0.01];
-/** Minimum growth of the heap in bytes: a collection blocks the thread for a tenth of a second. */
+/** Minimum growth of the heap for a collection, in bytes: a collection blocks the thread for a tenth of a second. */
 const worthBytes = 8 << 20;
 
 /** Starts checks that collect garbage whenever this thread was idle for a while, and return the freed memory. */
@@ -28,6 +28,6 @@ async function giveBack(): Promise<void> {
   const session = new Session();
   session.connect();
   await new Promise((resolve) => session.post('HeapProfiler.collectGarbage', resolve));
-  // Disconnect later, because within the callback it would wait for itself.
+  // Disconnect later, because a disconnect within the callback would wait for the callback.
   setImmediate(() => session.disconnect());
 }

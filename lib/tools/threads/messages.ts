@@ -2,8 +2,8 @@
 import { LwsError } from '../errors.js';
 
 /**
- * Functions of a worker thread by name. Each gets an argument and its caller (`Caller` of `worker-host.ts`). Both sides take the
- * type from the script, and none of its code.
+ * Functions of a worker thread by name. Each gets an argument and its caller (`Caller` of `worker-host.ts`). Both sides import
+ * only the type of the script, not its code.
  */
 export type Functions = Readonly<Record<string, (given: never, caller: never) => unknown>>;
 
@@ -39,7 +39,7 @@ export function faultOf(error: unknown): Fault {
   return { name, message, refusal: { code, fields } };
 }
 
-/** Restores the error: an `LwsError` completely, any other with its name only. */
+/** Restores the error: an `LwsError` completely, any other error with its name only. */
 export function errorOf({ name, message, stack, refusal }: Fault): Error {
   if (refusal) return new LwsError(refusal.code, message, { fields: refusal.fields });
   return Object.assign(new Error(message), { name, stack });

@@ -16,7 +16,7 @@ function findRoot(): string {
 
 export const packageRoot = findRoot();
 
-/** Version of the package, read on each call. */
+/** Returns the version of the package, read on each call. */
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 

@@ -1,6 +1,6 @@
 /**
- * Limits the time for which a client may leave a stream unread. Each byte that it reads adds some time, so that a client below
- * a rate cannot keep a snapshot open: LevelDB keeps data that was deleted since the oldest snapshot.
+ * Limits the time for which a client may leave a stream unread. Each byte that the client reads adds some time, so that a
+ * client below a rate cannot keep a snapshot open: LevelDB keeps data that was deleted since the oldest snapshot.
  */
 
 /** Rate above which a client can read for any time, in bytes per second. */
@@ -18,12 +18,12 @@ export class ReadingTime {
     this.leftMs = ms;
   }
 
-  /** Starts to count, because the stream waits for the client. */
+  /** Starts the clock, because the stream waits for the client. */
   wait(): void {
     this.waiting ??= { since: performance.now(), timer: setTimeout(this.onEnd, this.leftMs) };
   }
 
-  /** Stops to count, and adds time for the bytes that the client has read. */
+  /** Stops the clock, and adds time for the bytes that the client has read. */
   read(bytes: number): void {
     const waitedMs = this.waiting ? performance.now() - this.waiting.since : 0;
     this.stop();

@@ -14,7 +14,7 @@ export interface Tenant {
 export class ThreadSlots {
   private most = 0;
   private taken = 0;
-  /** Pools with slots. The one that acquired a slot most recently is last. */
+  /** Pools with slots. The pool that acquired a slot most recently is last. */
   private readonly tenants = new Set<Tenant>();
   /** Pools that wait for a slot, the longest waiting first. */
   private readonly waiting = new Set<Tenant>();
@@ -28,7 +28,7 @@ export class ThreadSlots {
     return this.taken >= this.most;
   }
 
-  /** Acquires a slot for a new thread. If none is free, another pool gives up an idle thread, or `next` is called later. */
+  /** Acquires a slot for a new thread. Otherwise another pool moves an idle thread, or `next` is called later. */
   take(tenant: Tenant): boolean {
     if (this.isFull) {
       if (![...this.tenants].some((each) => each !== tenant && each.giveIdle(tenant))) this.waiting.add(tenant);

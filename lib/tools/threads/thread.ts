@@ -30,13 +30,13 @@ type CallerOf<F> = Extract<ArgumentsOf<F>[1], Caller<never, never>>;
 export interface CallOptions<F> {
   /** Functions that the thread may call during this call. If one throws, the call and the thread end. */
   readonly answers?: CallerOf<F> extends Caller<infer Questions, never> ? Questions : never;
-  /** Receives a part of the result. Further parts may be sent before it resolves. */
+  /** Receives a part of the result. Further parts may be sent before the promise resolves. */
   readonly take?: (part: CallerOf<F> extends Caller<never, infer Part> ? Part : never) => unknown;
   /** Buffers in the argument that are transferred instead of copied. */
   readonly moves?: readonly Transferable[];
-  /** Timeout in milliseconds, after which the call and its thread end. Counted from the call, or from when the thread has loaded. */
+  /** Timeout in milliseconds, after which the call and its thread end. Starts with the call, or when the thread has loaded. */
   readonly deadlineMs?: number | undefined;
-  /** Aborts when the caller leaves, which ends the thread. */
+  /** Signal that the caller has disconnected, which ends the thread. */
   readonly gone?: AbortSignal | undefined;
 }
 
@@ -137,7 +137,7 @@ export class Thread<F extends Functions = Functions> {
     else {
       this.post({ end: true });
       const { graceMs } = this.options;
-      // Code that computes without a pause does not receive the message.
+      // Code that computes without a pause does not receive the message: kill the thread after `graceMs`.
       const timer = graceMs === undefined ? undefined : setTimeout(kill, graceMs);
       void this.exited.then(() => clearTimeout(timer));
     }

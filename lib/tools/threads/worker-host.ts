@@ -25,7 +25,7 @@ if (niceness > 0 && process.platform === 'linux')
     // On Linux, each thread has its own priority.
     setPriority(Number(readlinkSync('/proc/thread-self').split('/')[2]), niceness);
   } catch {
-    // Sandboxes may forbid it; the thread then has normal priority.
+    // Sandboxes may forbid this. The thread then has normal priority.
   }
 
 const post = (message: FromThread, moves: readonly Transferable[] = []): void => port.postMessage(message, moves);
@@ -43,7 +43,7 @@ export function assertWanted(): void {
   if (isEnding()) throw new Error(unwanted);
 }
 
-/** Pending calls to the owner, by number. */
+/** Pending calls to the owner, by ID. */
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
 const callers = new Map<number, Caller<never, never>>();
 let count = 0;
@@ -63,7 +63,7 @@ export class Caller<Questions, Part> {
     post({ call: this.call, part }, moves);
   }
 
-  /** Sends a part and resolves when there is room for another. @throws Error if the caller has left */
+  /** Sends a part and resolves when there is room for another part. @throws Error if the thread was told to end */
   async send(part: Part, moves?: readonly Transferable[]): Promise<void> {
     this.tell(part, moves);
     while (this.underWay >= maxUnderWay && !isEnding())
@@ -73,7 +73,7 @@ export class Caller<Questions, Part> {
     assertWanted();
   }
 
-  /** Calls a function of the caller. @throws Error if the caller has left */
+  /** Calls a function of the caller. @throws Error if the thread was told to end */
   async ask<N extends keyof Questions & string>(
     name: N,
     ...given: ArgumentsOf<Questions[N]>
@@ -85,7 +85,7 @@ export class Caller<Questions, Part> {
     return (await answer) as ResultOf<Questions[N]>;
   }
 
-  /** A part was consumed. */
+  /** Called when the caller has consumed a part. */
   taken(): void {
     this.underWay--;
     this.wakeUp();
@@ -102,7 +102,7 @@ interface Closable {
 
 const held = new Set<Closable>();
 
-/** Opens a resource that must be closed before the thread is killed. @throws Error if the caller has left */
+/** Opens a resource that must be closed before the thread is killed. @throws Error if the thread was told to end */
 export async function acquire<T extends Closable>(open: () => Promise<T>): Promise<T> {
   Atomics.add(shared, heldAt, 1);
   try {

@@ -10,16 +10,16 @@ import type { Tenant, ThreadSlots } from './thread-slots.js';
 interface Job<F extends Functions, T> {
   /** Client key, if clients share the pool. */
   readonly client?: string | undefined;
-  /** Storage of a deployment: storages take turns first, and none holds the last thread. */
+  /** Storage of a deployment. Storages are served round robin, and no storage uses the last free thread. */
   readonly tenant?: string | undefined;
   /** Priority. Lower values run first. Default: 0. */
   readonly rank?: number | undefined;
-  /** Estimated memory of the job in bytes, and of what it holds while it waits. Default: 0. */
+  /** Estimated memory in bytes: of the running job, and of the data that it holds while it waits. Default: 0. */
   readonly memory?: number | undefined;
   readonly held?: number | undefined;
-  /** Aborts when the caller leaves. */
+  /** Aborts when the caller disconnects. */
   readonly gone?: AbortSignal | undefined;
-  /** The work. It owns the thread until the returned promise settles, and may end it. */
+  /** Does the work. It owns the thread until the returned promise settles, and may end the thread. */
   work(thread: Thread<F>): Promise<T>;
 }
 
@@ -32,13 +32,15 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
   readonly idleMs?: number;
   /** Memory of a job in MiB. */
   readonly memoryMb: number;
-  /** Young generation of the heap; a small one keeps idle threads small. */
+  /** Size of the young generation of the heap, in MiB. A small size keeps idle threads small. */
   readonly nurseryMb?: number;
-  /** Clients share the pool: none holds the last thread, and a spare thread is ready while one runs a long job. */
+  /** True if clients share the pool: no client uses the last thread, and a spare thread is ready while one runs a long job. */
   readonly isShared?: boolean;
-  /** Maximum number of threads for jobs of a client. Default: without `isShared` no limit, with it all but one. */
+  /** Maximum number of threads for jobs of a client. Default: no limit, or with `isShared` all threads but one. */
   readonly perClient?: number;
-  /** Maximum estimated memory of all running jobs in bytes, and of what waiting jobs hold. One job always runs. Absent: no limit. */
+  /**
+   * Maximum estimated memory in bytes: of running jobs, and of the data of waiting jobs. One job always runs. Absent: no limit.
+   */
   readonly memoryOfAll?: number;
   readonly heldByAll?: number;
   /** Maximum number of threads for jobs of each rank and all later ranks. Absent: no limit. */
@@ -60,17 +62,17 @@ interface Waiting<F extends Functions> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Waiting jobs of all clients of a rank together, as a multiple of the limit per client. */
+/** Maximum number of waiting jobs of all clients of a rank, as a multiple of the limit per client. */
 const queuesOfAll = 8;
 
-/** Loading a thread takes a second of CPU time: a spare is started only while a job runs longer than this. */
+/** Duration of a job in milliseconds after which a spare is started: loading a thread takes a second of CPU time. */
 const spareMs = 1_000;
 export const spareThreads = affordable(1);
 
 /** Minimum time in milliseconds for which a pool keeps a thread while it has jobs and other pools wait: another pool has to reopen its data. */
 const heldMs = 250;
 
-/** Combined key of tenant and client. Tenant names contain no space. */
+/** Returns the key of a tenant in maps that also contain client keys. */
 const keyOf = (tenant: string): string => `tenant ${tenant}`;
 
 export class WorkerPool<F extends Functions = Functions> implements Tenant {
@@ -82,7 +84,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   private readonly runningOfRank: number[] = [];
   /** Estimated memory of running jobs, in bytes. */
   private memory = 0;
-  /** Last turn of each client. */
+  /** Sequence number of the last started job, by client and by tenant. */
   private readonly turns = lruCache<number>(10_000);
   private turn = 0;
   private closed = false;
@@ -98,7 +100,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
 
   constructor(private readonly options: PoolOptions<F>) {}
 
-  /** Numbers of threads, busy threads and crashed threads, and of waiting and started jobs. */
+  /** Counts of threads, busy threads and crashed threads, and of waiting and started jobs. */
   get state(): Readonly<Record<'threads' | 'busy' | 'killed' | 'waiting' | 'begun', number>> {
     const { busy, killed, begun } = this;
     return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
@@ -114,7 +116,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return thread !== undefined;
   }
 
-  /** Moves an idle thread to another pool. It closes the data of this pool before it opens those of the other. */
+  /** Moves an idle thread to another pool. The thread closes the data of this pool before it opens data of the other. */
   private give(thread: Thread<F>, to: Tenant): void {
     if (!(to instanceof WorkerPool)) return;
     clearTimeout(this.idle.get(thread));
@@ -133,7 +135,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.rest(thread);
   }
 
-  /** Starts one thread in advance. From then on one is always ready, unless other pools need its slot. */
+  /** Starts one thread in advance. From then on one thread is always ready, unless other pools need its slot. */
   warm(): void {
     this.isWarm = true;
     if (this.all.size > 0 || this.closed || this.isPaused || this.options.places?.isFull) return;
@@ -141,7 +143,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     if (thread) this.idle.set(thread, undefined);
   }
 
-  /** @throws ThreadEnded if the job did not start; the error of the job */
+  /** Runs a job when a thread is free. @throws ThreadEnded if the job did not start; the error of the job */
   run<T>(job: Job<F, T>): Promise<T> {
     if (this.closed) return Promise.reject(new ThreadEnded('closed'));
     if (this.isFull(job)) return Promise.reject(new ThreadEnded('busy'));
@@ -178,7 +180,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     await this.endAll();
   }
 
-  /** A client fills only its own part of the queue. */
+  /** Returns true if the queue is full for a job. A client fills only its own part of the queue. */
   private isFull(job: Job<F, unknown>): boolean {
     const { queue } = this.options;
     const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
@@ -196,7 +198,10 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size - this.idle.size;
   }
 
-  /** No tenant, and no client of a shared pool, holds the last thread, unless there is only one. No rank holds more than its share. */
+  /**
+   * Returns true if a job may start. No tenant and no client of a shared pool uses the last of several threads, no rank its
+   * limit.
+   */
   private mayRun({ client = '', tenant, rank = 0, memory = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [], memoryOfAll = Number.POSITIVE_INFINITY } = this.options;
     if (this.memory > 0 && memory > 0 && this.memory + memory > memoryOfAll) return false;
@@ -211,12 +216,12 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return true;
   }
 
-  /** Running jobs of a rank and all later ranks. */
+  /** Returns the count of running jobs of a rank and all later ranks. */
   private runningFrom(rank: number): number {
     return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Lowest rank first; within a rank the tenant with the oldest turn, then the client with the oldest turn. */
+  /** Returns the index of the next job: the lowest rank first, then the tenant and then the client that waits longest. */
   private nextAt(): number | undefined {
     let best: { readonly at: number; readonly order: readonly number[] } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
@@ -246,7 +251,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.next();
   }
 
-  /** The job after a killed one should not wait for a thread to load. After a short job it gets that job's thread. */
+  /** Starts a spare thread during a long job: if that job is killed, the next job does not wait for a thread to load. */
   private wantSpare(): void {
     if (!this.options.isShared) return;
     this.spare ??= setTimeout(() => {
@@ -276,7 +281,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.next();
   }
 
-  /** Another pool that waits for the slot of a thread after its job. */
+  /** Pool that waits for the slot of a thread of this pool. */
   private get wanting(): Tenant | undefined {
     const isIdle = this.nextAt() === undefined;
     const mayGive = isIdle || performance.now() - this.spawnedAt > heldMs;
@@ -330,7 +335,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   }
 
   private dismiss(thread: Thread<F>): void {
-    // Removed from the idle threads immediately: no job may get a thread that is about to end.
+    // Remove the thread from the idle threads immediately: no job may get a thread that is about to end.
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void thread.end();

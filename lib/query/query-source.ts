@@ -12,7 +12,7 @@ const factory = new BindingsFactory(new DataFactory() as never);
 /** Returns a solution with the given variables bound, in Comunica's format. */
 export const makeBindings = (entries: [Variable, Term][]): unknown => factory.bindings(entries);
 
-/** Tells Comunica that the source accepts every operation and function. The source rejects those it cannot evaluate. */
+/** Tells Comunica that the source accepts every operation and function. The source itself rejects unsupported ones. */
 const shape = {
   type: 'disjunction',
   children: [

@@ -16,7 +16,7 @@ import type { UpdateTarget } from './parse/read-update.js';
 
 export type OpenedState = Pick<DatasetOptions, 'level' | 'snapshot'>;
 
-/** Facts about a resource. */
+/** Facts about a resource before an update. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
 
 export interface StateBefore {
@@ -51,7 +51,7 @@ export const snapshotState = (
   async matches(dataset, where, changed) {
     const own = { ...dataset, level, snapshot };
     const before = memory ?? (await quadsWithoutIndex(own, where, assertTime));
-    // Read only readable graphs, so that the duration does not reveal the size of others.
+    // Read only readable graphs, so that the duration does not reveal the size of other graphs.
     await dataset.readable.resolve([...changed.keys()]);
     const open = new Map([...changed].filter(([graph]) => dataset.readable.known(graph)));
     return matchesOf({ ...own, memory: open.size === 0 ? before : await withGraphs(before, open) }, assertTime);
@@ -59,7 +59,7 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/** Maximum characters of keys that an operation reads: their buffers are not in the memory limit of the thread. */
+/** Maximum characters of keys that an operation reads: buffers of keys do not count for the memory limit of the thread. */
 const maxCharacters = 192 << 20;
 /** Maximum number of subjects to filter the keys of a graph in memory by. */
 const fewSubjects = 8;

@@ -19,7 +19,7 @@ type Mediators = Partial<Record<'mediatorOptimizeQueryOperation' | 'mediatorQuer
 
 const shortName = ({ name }: Actor): string => name.slice(name.indexOf('#') + 1);
 
-/** Unsubscribes all actors of a bus except `names`. @throws Error if one of these is missing, after an upgrade */
+/** Unsubscribes all actors of a bus except `names`. @throws Error if one of these actors is missing, after an upgrade */
 export function keepActors(bus: ActorBus | undefined, names: readonly string[]): readonly string[] {
   const missing = names.filter((name) => !bus?.actors.some((actor) => shortName(actor) === name));
   if (!bus || missing.length > 0) throw new Error(`Comunica's engine has no actor named ${missing.join(', ')}.`);

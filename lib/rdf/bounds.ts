@@ -131,7 +131,7 @@ function lengthOf(term: Term): number {
   return lengthOfTriple(term);
 }
 
-/** Returns the length of the terms of a triple in characters, including those of triple terms. */
+/** Returns the length of the terms of a triple in characters, including terms within triple terms. */
 export const lengthOfTriple = ({
   subject,
   predicate,

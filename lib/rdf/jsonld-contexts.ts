@@ -35,7 +35,7 @@ const recent = lruCache<ResolvedContext>(100);
 const longestKept = 16 << 10;
 const mostNamed = 10;
 
-/** Returns a context resolver for one document. @param load returns shipped and given contexts, throws for others */
+/** Returns a context resolver for one document. @param load returns shipped and given contexts, throws for other contexts */
 export function contextResolver(load: ReturnType<typeof contextLoader>) {
   // Count of contexts being processed. Meanwhile, `jsonld` also resolves the scoped contexts of their terms.
   let open = 0;
@@ -65,7 +65,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
       assertNoContextWithin(each);
       if (typeof each === 'string') {
         const iri = resolveIri(each, base);
-        // Set before the context is loaded, because the loaded context may name this one.
+        // A loaded context may name this context again, so the promise is set before the context is loaded.
         if (within.includes(iri) || within.length === mostNamed)
           throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
         if (!known.has(iri)) known.set(iri, named(iri, within));
@@ -121,9 +121,7 @@ export function assertNoContextWithin(context: unknown): void {
     throw malformed('keyword redefinition: a "@context" cannot contain another "@context"');
 }
 
-/**
- * Replaces `@nest` terms that have a context by terms of the temporary property. Returns the same context without such terms.
- */
+/** Replaces `@nest` terms that have a context by terms of the temporary property. Returns the same context if there is none. */
 function withProperties(context: Json): Json {
   const terms = Object.entries(context).flatMap(([term, definition]) => {
     if (!isObject(definition) || definition['@id'] !== '@nest' || !('@context' in definition)) return [];

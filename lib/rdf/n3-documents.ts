@@ -6,7 +6,7 @@ import { getOrMake } from '../tools/collections.js';
 import { LwsError } from '../tools/errors.js';
 import { nestedTooDeep } from './bounds.js';
 
-/** Patterns to check N-Triples lines: each contains one complete triple or none (RDF 1.1 N-Triples, section 7). */
+/** Patterns to check N-Triples lines: each line contains one complete triple or none (RDF 1.1 N-Triples, section 7). */
 const blank = /[ \t]*/y;
 const label = /[^\s<")]*/y;
 /** Version line of RDF 1.2 N-Triples. The parser checks the rest of the line. */
@@ -86,7 +86,7 @@ interface KeptParser extends Parser {
   _setBase(base: string | undefined): void;
 }
 
-/** Reused parsers, by format: creating one takes as long as three triples, and V8 frees it only in a full collection. */
+/** Reused parsers, by format: creating a parser takes as long as three triples, and V8 frees it only in a full collection. */
 const kept = new Map<string, KeptParser>();
 
 function parserFor(text: string, format: string, { base, factory }: N3Parsing): Parser {

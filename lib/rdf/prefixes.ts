@@ -14,7 +14,7 @@ export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(entries.slice(0, maxPrefixes));
 }
 
-/** Merges the prefixes of a resource with those of an update, which take precedence. @param known of the resource, limited */
+/** Merges the prefixes of a resource with those of an update, which take precedence. @param known prefixes of the resource */
 export function joinedPrefixes(
   given: Readonly<Record<string, string>>,
   known: Readonly<Record<string, string>>,

@@ -72,7 +72,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
   });
 }
 
-/** Replaces the event handlers of the XML parser. The new handlers call those of the RDF parser. */
+/** Replaces the event handlers of the XML parser. The new handlers call the handlers of the RDF parser. */
 function correct(inside: Inside, base: string): void {
   const sax = inside.saxParser as unknown as { on(name: string, handler: (argument: never) => void): void };
   const stack = inside.activeTagStack;

@@ -68,9 +68,9 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
 }
 
 /**
- * Returns the length of the text of `writeTurtle` in bytes, in half the time; `undefined` for a graph with
- * blank nodes or triple terms.
- * @param quads sorted by their GSPO keys, so that quads of a subject are adjacent, and within them those of a predicate
+ * Returns the length of the text of `writeTurtle` in bytes, in half the time; `undefined` for a graph with blank nodes or
+ * triple terms.
+ * @param quads quads in the order of their GSPO keys, so that quads with the same subject and predicate are adjacent
  * @throws UnwritableLiteralError as `writeTurtle`
  */
 export function plainTurtleSize(quads: readonly Quad[], { base, prefixes }: WriterOptions): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * Operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replace, patch, delete. They require control of X and
- * run in the storage's transactions.
+ * Operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replace, patch, delete. Each requires control of X
+ * and runs in a transaction of the storage.
  */
 
 import { isDeepStrictEqual } from 'node:util';

@@ -186,7 +186,7 @@ export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Arr
   digests.assert();
 }
 
-/** Returns the bytes left in the quota if `replaced` bytes of an existing resource are freed. */
+/** Returns the remaining bytes of the quota if `replaced` bytes of an existing resource are freed. */
 export const roomFor = (storage: Storage, replaced: number): number =>
   storage.limits.quotaBytes === 0
     ? Number.POSITIVE_INFINITY
@@ -200,7 +200,7 @@ export const tooLarge = (limit: number, setting?: string): LwsError =>
 export const readRequestBody = ({ limits }: Storage, body: RequestBody): Promise<Buffer> =>
   readBody(body, limits.requestBytes, 'lws.max-request-bytes');
 
-/** Hashes a body while it is read and compares the digests with those announced (RFC 9530 section 2). */
+/** Hashes a body while it is read and compares the digests with the announced digests (RFC 9530 section 2). */
 class DigestCheck {
   private readonly hashes = new Map<DigestAlgorithm, Hash>();
   private readonly results = new Map<DigestAlgorithm, Buffer>();

@@ -101,7 +101,7 @@ export function freeName({ store }: Storage, container: string, names: Generator
   }
 }
 
-/** Commits the resource under a name. @throws LwsError `already-exists` if another request has taken the name meanwhile */
+/** Commits the resource under a name. @throws LwsError `already-exists` if another request has used the name meanwhile */
 const commit = (
   storage: Storage,
   request: CreateRequest,

@@ -31,7 +31,7 @@ async function sizeBelow(storage: Storage, access: Access, top: ResourceRecord):
   for (const container of containers) {
     const list = () =>
       visibleMembers({ storage, access, container }, storage.store, { from: 0, count: maxResources - resources + 1 });
-    // Only small containers wait for a turn here: listing a larger one waits for a turn itself.
+    // Only small containers are queued here: listing a larger container is queued separately.
     const isSmall = (container.members ?? 0) <= storage.limits.pageSize;
     const { members } = await (isSmall ? inTurn(storage, access, list) : list());
     for (const member of members) {

@@ -125,7 +125,7 @@ const keysAtATime = 1000;
 
 /** Returns the part of a delta that changes a large graph: additions that the graph lacks, and removals that it contains. */
 async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
-  /** Returns the keys that are in the graph (`are` is true), or those that are not. */
+  /** Returns the keys that are in the graph (`are` is true), or the keys that are not. */
   const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
     const found: string[] = [];
     for (const slice of slices(keys, keysAtATime)) {

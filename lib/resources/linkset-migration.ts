@@ -4,7 +4,7 @@ import { partsOfEntry } from '../storage/keys/records.js';
 import { entryBlocks, type Level, writeEntries } from '../storage/level/durable-level.js';
 import { allLinks, type ClientLinks, linksetGraph } from './linkset.js';
 
-/** Writes the missing graphs of linksets. If interrupted, it can be repeated. */
+/** Writes the missing graphs of linksets. An interrupted run can be repeated. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
   for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {

@@ -16,10 +16,10 @@ import { isObject } from '../tools/json/exact-json.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 
-/** Attributes with a single value (RFC 9264 4.2.4.1). All others may be repeated and are arrays. */
+/** Attributes with a single value (RFC 9264 4.2.4.1). All other attributes may be repeated and are arrays. */
 const single: ReadonlySet<string> = new Set(['type', 'media', 'title']);
 
-/** Returns the target attributes of a link. `anchor` is not one of them. */
+/** Returns the target attributes of a link, without `anchor`. */
 function targetAttributes(attributes: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
   const members = [...attributes].filter(([name]) => name !== 'anchor' && name !== 'rev' && name !== 'href');
   return Object.fromEntries(members.map(([name, value]) => [name, memberOf(name, value)]));
@@ -40,7 +40,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Malformed values are kept as sent.
+    // Return malformed values as sent.
     return text;
   }
 }
@@ -223,7 +223,7 @@ export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks 
   return readContextObject(Object.fromEntries(relations), iri);
 }
 
-/** Merges a partial update: relations of `change` replace those of the same name (rule 11.10). */
+/** Merges a partial update: relations of `change` replace relations of the same name (rule 11.10). */
 export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks {
   const named = new Set(Object.keys(change).map(relationName));
   const kept = Object.entries(links).filter(([name]) => !named.has(relationName(name)));

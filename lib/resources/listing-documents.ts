@@ -21,7 +21,7 @@ export interface Listing extends Representation, Dated {
   readonly isPartial?: true | undefined;
   /** Count of all members that the caller can see. */
   readonly total: number;
-  /** Present if the membership exceeds one page. */
+  /** Number of the page and of the last page. Absent if the membership fits on one page. */
   readonly pages?: { readonly page: number; readonly last: number };
 }
 

@@ -43,7 +43,7 @@ export async function jsonListing(
 type ViewRequest = Pick<MemberRequest, 'storage' | 'container'> & { readonly variant: string };
 
 /**
- * Returns the listing for a caller who sees a part of the members. It is cached by its content, not by the container's
+ * Returns the listing for a caller who sees a part of the members. The listing is cached by its content, not by the container's
  * revision: otherwise a change to a hidden member would be measurable as a slower response.
  */
 async function viewed(

@@ -40,7 +40,7 @@ export function keptLinks(
   return { value, keys: linksetGraph(links, iri) };
 }
 
-/** Stages links that replace the earlier ones. The caller stages the returned record. @throws LwsError as `keptLinks` */
+/** Stages links that replace the earlier links. The caller stages the returned record. @throws LwsError as `keptLinks` */
 export function stageLinks<T extends ResourceRecord>(
   storage: Storage,
   tx: Transaction,

@@ -47,7 +47,7 @@ let bytesInUse = 0;
 
 /** Content of the resources at their new names. Built outside of transactions, and reused when the transaction is repeated. */
 export class Preparation {
-  /** Bytes left in the quota. */
+  /** Remaining bytes of the quota. */
   room = 0;
   /** IRIs of the sources that the last transaction staged. Absent: unknown, all sources may have been staged. */
   staged: ReadonlySet<string> | undefined;
@@ -95,9 +95,9 @@ export class Preparation {
   }
 
   /**
-   * Writes large graphs at their new names, and all others if they have many triples. Readers do not see them before the
-   * transaction commits. The transaction itself writes graphs that replace others.
-   * @throws LwsError `too-complex` if the transaction would write too many triples
+   * Writes large graphs at their new names, and also small graphs if these have many triples. Readers do not see the graphs
+   * before the transaction commits. The transaction itself writes graphs that replace others. @throws LwsError `too-complex` if
+   * the transaction would write too many triples
    */
   async writeAhead(pause: Pause = async () => {}): Promise<void> {
     const { store } = this.storage;

@@ -44,7 +44,7 @@ type Arriving = Omit<Placed, 'graph'> & {
   readonly old: ResourceRecord | undefined;
 };
 
-/** Returns the record for the new name. Its links and ACL are staged after it. */
+/** Returns the record for the new name. Links and ACL are staged later. */
 function arrived(
   { storage, tx }: Staging,
   { access, copies, ownerAfter = (_tx, { owner }) => owner }: Moving,
@@ -75,7 +75,7 @@ function arrived(
   };
 }
 
-/** Stages the ACL of a moved resource. It is always rewritten, because an ACL names its resource. */
+/** Stages the ACL of a moved resource. The ACL is always rewritten, because it names its resource. */
 function stageMovedAcl(
   { storage, tx }: Staging,
   rewriting: IriRewriting,

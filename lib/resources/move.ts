@@ -98,8 +98,7 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
       for await (const record of paced(found)) await preparation.of(record);
       await preparation.writeAhead(pause);
       preparation.isCommitting = true;
-      // Staging ahead is not possible if parents are missing: they are created in the transaction,
-      // which then stages everything.
+      // If parents are missing, nothing is staged in advance: the transaction creates the parents and stages everything.
       const isAhead = !old && store.record(parentOf(request.destination)) && isLongFor(storage, source, found);
       options.ahead = isAhead ? { containers: [request.iri, request.destination], stage: stageAhead } : undefined;
     },

@@ -102,7 +102,7 @@ export function nameFromSlug(slug: string): string | undefined {
   return container ? `${name}/` : name;
 }
 
-/** Yields candidate names for a new member. The last ones are random, so that a free name is always found. */
+/** Yields candidate names for a new member. The last candidates are random, so that a free name is always found. */
 export function* candidateNames(slug: string | undefined, container: boolean): Generator<string, never> {
   const wanted = slug === undefined ? undefined : nameFromSlug(slug)?.replace(/\/$/, '');
   const end = container ? '/' : '';
@@ -113,5 +113,5 @@ export function* candidateNames(slug: string | undefined, container: boolean): G
   for (;;) yield `${wanted}-${random()}${end}`;
 }
 
-/** Returns the IRI with its final slash added or removed. Only one of the two may exist: two would be confusing. */
+/** Returns the IRI with its final slash added or removed. Only one of these two names may exist, to avoid confusion. */
 export const counterpart = (iri: string): string => (isContainerIri(iri) ? iri.slice(0, -1) : `${iri}/`);

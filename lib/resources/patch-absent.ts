@@ -32,7 +32,7 @@ export async function patchAbsent(
   const view = storage.store;
   if (isContainerIri(iri) || !(await mayCreate(storage, view, request)))
     throw await refusalOfAbsent(storage, view, access, iri);
-  // Rule 4.2: the name may be taken by a resource that the caller cannot read, so a patch that creates nothing gets the same 404.
+  // Rule 4.2: the name may belong to a resource that the caller cannot read, so a patch that creates nothing gets the same 404.
   if (!rdfPatches(storage).includes(body.mediaType)) throw await refusalOfAbsent(storage, view, access, iri);
   assertPreconditions(preconditions, undefined, undefined);
   const bytes = await readBody(body, storage.limits.requestBytes);

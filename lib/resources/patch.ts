@@ -22,7 +22,7 @@ import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } fro
 
 export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
-  /** True if the outcome of the patch depends on the content. It would reveal the content, so the caller needs read access. */
+  /** True if the outcome of the patch depends on the content. The outcome would reveal the content: it requires read access. */
   readonly readsContent?: boolean;
   /** True if the caller has no read access. */
   readonly isBlind?: boolean;

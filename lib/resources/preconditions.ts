@@ -9,7 +9,7 @@ export interface Preconditions {
   /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number | undefined;
   readonly ifUnmodifiedSince?: number | undefined;
-  /** Lists of conditions of the `If` field for the target, one of which must hold (RFC 4918 10.4). */
+  /** Condition lists of the `If` field for the target. One list must hold (RFC 4918 10.4). */
   readonly stateLists?: readonly (readonly StateCondition[])[] | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Preconditions {
 export interface Dated {
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** True if the previous state began in the same second: `Last-Modified` does not tell them apart (RFC 9110 8.8.2.2). */
+  /** True if the previous state began in the same second, so that `Last-Modified` is the same (RFC 9110 8.8.2.2). */
   readonly sharesSecond?: true | undefined;
 }
 
@@ -44,7 +44,7 @@ export function datedAnew<T extends Dated>(before: T, now: number): T {
 export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): boolean =>
   !sharesSecond && wholeSeconds(modified) === date;
 
-/** True if a tag is one of the current state or any of its variants (rule 8.1). */
+/** True if a tag belongs to the current state or any of its variants (rule 8.1). */
 const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**

@@ -12,7 +12,7 @@ export interface Representation {
   readonly bytes: Buffer;
 }
 
-/** Cached rendering, or a promise of a new one. */
+/** Cached rendering, or a promise of a new rendering. */
 export type Obtained = Representation | undefined | Promise<Representation | undefined>;
 
 export class Representations {

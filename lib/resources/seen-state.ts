@@ -11,8 +11,8 @@ export interface SeenState extends Dated {
 }
 
 /**
- * Returns the state of a container for entity tags. If the caller can read all members, it is the revision. Otherwise it is a
- * hash of the visible members, which reveals neither hidden members nor changes to them.
+ * Returns the state of a container for entity tags. If the caller can read all members, the state is the revision. Otherwise it
+ * is a hash of the visible members, which reveals neither hidden members nor changes to them.
  */
 export async function containerState(
   storage: Storage,

@@ -40,7 +40,7 @@ export interface Storage extends Guard {
   keepsVersions?: ((iri?: string) => boolean) | undefined;
   /** True if responses contain the links of the linkset (Signposting). */
   readonly signposting?: boolean;
-  /** Index of resources with an ACL of their own, absent without Web Access Control. */
+  /** Index of resources that have an ACL. Absent without Web Access Control. */
   readonly acls?: AclIndex | undefined;
   /** True to reject an unconditional PUT on an existing resource with 428. */
   readonly requireConditionalWrites: boolean;

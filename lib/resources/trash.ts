@@ -207,7 +207,7 @@ export class Trash {
 const withAuthorizer = (storage: Storage, authorizer: Partial<Storage['authorizer']>): Storage =>
   Object.create(storage, { authorizer: { value: { ...storage.authorizer, ...authorizer } } });
 
-/** Stages a container of the trash. It has no owner. */
+/** Stages a container of the trash. The container has no owner. */
 function stageContainer(staging: Staging, iri: string): void {
   const now = staging.storage.clock();
   const record = { iri, ...containerFacts, revision: newRevision(), created: now, modified: now };

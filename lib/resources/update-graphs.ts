@@ -81,7 +81,7 @@ class GraphsWrite {
     return updated;
   }
 
-  /** Checks the conditions on resources that the update does not change. The caller needs read access to them. */
+  /** Checks the conditions on resources that the update does not change. The caller needs read access to these resources. */
   private async assertOthers(tx: Transaction, updates: readonly GraphUpdate[]): Promise<void> {
     const { storage } = this;
     const { access, conditions } = this.request;

@@ -65,7 +65,7 @@ export const fewMembers = 50;
 const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
   members > limits.pageSize;
 
-/** Returns the members of a page for a caller who may read all of them. */
+/** Returns the members of a page for a caller who may read all members. */
 export async function allMembers(request: MemberRequest, { from, count }: Paging): Promise<readonly ResourceRecord[]> {
   const { storage, container } = request;
   if (from >= (container.members ?? 0)) return [];
@@ -215,7 +215,7 @@ function adjusted(
 
 /**
  * Reads the members of a page, beginning with the segment that contains the first one.
- * @param shows returns false for members that the caller cannot see. Absent: the caller sees all
+ * @param shows returns false for members that the caller cannot see. Absent: the caller sees all members
  */
 async function slice(
   { storage: { store, authorizer }, access, container }: MemberRequest,

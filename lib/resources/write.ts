@@ -194,7 +194,7 @@ export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord
   else tx.deleteGraph(iri, await keysToReplace(tx, record));
 }
 
-/** Returns the stored keys of a graph that is replaced or deleted as a whole. Accepts a damaged graph. */
+/** Returns the stored keys of a graph that is replaced or deleted completely. Accepts a damaged graph. */
 async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<readonly string[]> {
   try {
     return await tx.before.graph(record);
@@ -248,7 +248,7 @@ function factsOf(content: Content | undefined): ContentFacts {
   return { kind: 'rdf', mediaType: turtle, size, triples: keys.length, prefixes };
 }
 
-/** Caches the default Turtle after a commit, for the next GET. It was already serialized to determine the size. */
+/** Caches the default Turtle after a commit, for the next GET. This Turtle was already serialized to determine the size. */
 export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
   if (content?.kind !== 'rdf' || !content.document.turtle) return;
   const { turtle: bytes } = content.document;
@@ -261,8 +261,7 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
 }
 
 /**
- * Asserts that Link types name a container only for an IRI with a final slash (rule 6.8). @throws LwsError
- * `interaction-model-conflict`
+ * Asserts that Link types name a container exactly for a final slash (rule 6.8). @throws LwsError `interaction-model-conflict`
  */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))

@@ -9,7 +9,7 @@ import { readIdentity, signCredential, signLinkCredential } from './storage/owne
 
 const validSeconds = 3600;
 
-/** Returns the lines for the terminal. With a generated owner, they include a credential and commands that can be pasted. */
+/** Returns the lines for the terminal. With a generated owner, the lines include a credential and commands to paste. */
 export async function banner(
   { baseUri, mintedOwner, port }: Pick<Server, 'baseUri' | 'mintedOwner'> & { readonly port?: number },
   settings: Settings,

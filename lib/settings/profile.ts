@@ -13,7 +13,7 @@ export interface Profile {
   readonly appendsByPatch: boolean;
   /** True if DELETE also requires write on the container. */
   readonly deletesFromContainers: boolean;
-  /** True if errors for nonexistent resources equal those for unreadable ones, when errors are not masked. */
+  /** True if errors for nonexistent resources equal errors for unreadable resources, when errors are not masked. */
   readonly refusesAbsent: boolean;
   /** True if POST to a data resource requires append before it returns 405. Otherwise, read suffices. */
   readonly refusesPosts: boolean;

@@ -26,7 +26,7 @@ export class BufferedOutput {
   /** Text that is being written. */
   private current = Buffer.alloc(0);
   private isWriting = false;
-  /** True if a line of level `error` or above is buffered. It is written without delay. */
+  /** True if a line of level `error` or above is buffered. Such a line is written without delay. */
   private isUrgent = false;
 
   constructor() {

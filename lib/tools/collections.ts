@@ -33,7 +33,7 @@ export function addCount<K>(counts: Map<K, number>, key: K, change: number): voi
   else counts.delete(key);
 }
 
-/** Yields an array in slices of a length. The last one may be shorter. */
+/** Yields an array in slices of a length. The last slice may be shorter. */
 export function* slices<T>(items: readonly T[], length: number): Generator<readonly T[]> {
   for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length);
 }
@@ -46,7 +46,7 @@ export function isInIntervals(bounds: Uint32Array, number: number): boolean {
     if (bounds[middle]! <= number) low = middle + 1;
     else high = middle;
   }
-  // An odd count of bounds up to the number means that the last one is a start.
+  // An odd count of bounds up to the number means that the last of them is a start.
   return low % 2 === 1;
 }
 

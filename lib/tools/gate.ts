@@ -18,7 +18,7 @@ export interface Turn {
   readonly host: string;
   /** Client the request is queued for (round robin between clients). Absent for requests of the server itself. */
   readonly client?: string | undefined;
-  /** Identity at the client, such as one of several at an address (round robin between those of a client). */
+  /** Identity at the client, such as one of several identities at an address (round robin between identities of a client). */
   readonly identity?: string | undefined;
   /** True if the request had a slot before. It is then not rejected, and precedes requests of its client that had no slot. */
   readonly isAgain?: boolean;

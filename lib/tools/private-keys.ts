@@ -7,7 +7,7 @@ const encodings = {
 } as const;
 
 /**
- * Returns a new private key. It is exported as PEM and imported again to avoid a deadlock of Node (seen with 20.20): the
+ * Returns a new private key. The key is exported as PEM and imported again to avoid a deadlock of Node (seen with 20.20): the
  * garbage collector frees the job that has generated a key, while the same key is exported, and both lock the key.
  */
 export function newPrivateKey(type: 'Ed25519' | 'P-256'): KeyObject {

@@ -34,7 +34,7 @@ export class XmlElement {
   }
 
   /**
-   * Parses a document. @param refuse throws if it is not well-formed. The parser's message is omitted, because it quotes the
+   * Parses a document. @param refuse throws if it is not well-formed. It does not get the parser's message, which quotes the
    * text
    */
   static parse(text: string, refuse: () => never): XmlElement {

@@ -1,6 +1,6 @@
 /**
- * Compiles EXISTS, NOT EXISTS and MINUS to plans (SPARQL 1.1 8). An EXISTS within an expression becomes a mark, which is
- * written to the rows before the expression is evaluated. Must not depend on rows.
+ * Compiles EXISTS, NOT EXISTS and MINUS to plans (SPARQL 1.1 8). The result of an EXISTS within an expression becomes a mark,
+ * which is written to the rows before the expression is evaluated. This module does not depend on rows.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';

@@ -94,7 +94,9 @@ function isPure(node: Algebra.Expression): boolean {
   return isKnown && !changing.has(operator.toLowerCase()) && args.every(isPure);
 }
 
-/** Returns a constant's token. @throws NotCompiledError for a term that cannot be stored, MalformedTermError for an invalid one */
+/**
+ * Returns a constant's token. @throws NotCompiledError for a term that cannot be stored, MalformedTermError if it is invalid
+ */
 export function constantToken(term: Term): TermKey {
   try {
     return termKey(term);
@@ -202,7 +204,7 @@ function compileTerm(term: Term, names: Names, use: Use): Evaluate {
 }
 
 /**
- * Compiles an EXISTS: reads its result (mark) from the row. No pattern binds this slot, so it is not a slot of the expression.
+ * Compiles an EXISTS: reads its result (mark) from the row. No pattern binds this slot, so it is not added to the expression.
  */
 function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);

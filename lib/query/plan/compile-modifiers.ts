@@ -33,7 +33,7 @@ function compileAggregate(node: Algebra.BoundAggregate, input: Plan, names: Name
   };
 }
 
-/** Returns the slots of the query's own variables, without those of blank nodes and path steps, which are not in solutions. */
+/** Returns the slots of the query's variables. Omits slots of blank nodes and path steps, which are not in solutions. */
 function solutionOf(wildcard: Algebra.Expression, input: Plan, names: Names): Slot[] {
   // `nameSolutions` has set `variables` of the wildcard.
   const { variables = [] } = wildcard as { variables?: readonly Term[] };

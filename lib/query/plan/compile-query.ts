@@ -106,7 +106,7 @@ const modifiers = new Set(['slice', 'distinct', 'reduced']);
 const isSelect = (node: Algebra.Operation): boolean =>
   node.type === 'project' || (modifiers.has(node.type) && isSelect((node as Algebra.Single).input));
 
-/** Compiles the query below its outermost projection, whose variables are in the scope of the query itself. */
+/** Compiles the query without its outermost projection, whose variables are in the scope of the query itself. */
 function compileRoot(node: Algebra.Operation, names: Names): Plan {
   if (node.type === 'project') return inputOf(node as Algebra.Project, names);
   if (!modifiers.has(node.type)) return compileNode(node, names);

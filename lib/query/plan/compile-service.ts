@@ -16,7 +16,7 @@ export function compileService(node: Algebra.Service, names: Names): ServicePlan
   return { kind: 'service', clause, columns, left: undefined, certain: none, possible, isJoinable: false };
 }
 
-/** Joins a SERVICE with the rest of the join, which is evaluated first: if it has few rows, they are sent with the request. */
+/** Joins a SERVICE with the rest of the join. The rest is evaluated first: if it has few rows, the request contains them. */
 export function withService(service: ServicePlan, left: Plan): ServicePlan {
   const { certain, possible } = left;
   return { ...service, left, certain, possible: unite([service.possible, possible]) };

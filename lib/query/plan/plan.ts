@@ -86,7 +86,7 @@ interface Scope {
   readonly certain: ReadonlySet<Slot>;
   /** Slots that a row may bind. */
   readonly possible: ReadonlySet<Slot>;
-  /** True if the plan can run with input rows of another part, instead of being joined with its own result. */
+  /** True if the plan can extend the rows of another part. False if its own result must be joined with these rows. */
   readonly isJoinable: boolean;
 }
 
@@ -95,7 +95,7 @@ export interface JoinPlan extends Scope {
   readonly patterns: readonly Pattern[];
   readonly parts: readonly Plan[];
   readonly filters: readonly Expression[];
-  /** Triple terms with variables in patterns and parts, inner ones first. */
+  /** Triple terms with variables in patterns and parts, inner terms first. */
   readonly triples: readonly TripleTerm[];
 }
 export interface ValuesPlan extends Scope {

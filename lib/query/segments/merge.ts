@@ -75,9 +75,9 @@ export interface MergeOptions {
 }
 
 /**
- * Writes a segment with the current quads of the inputs. It replaces them, so the inputs must include the oldest segment.
- * @param inputs the oldest first
- * @throws the file system's error, DamagedSegmentError, or the error of `check`, after removing the new file
+ * Writes a segment with the current quads of the inputs, which it replaces. So the inputs must include the oldest segment.
+ * @param inputs the oldest first @throws the file system's error, DamagedSegmentError, or the error of `check`, after removing
+ * the new file
  */
 export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): SegmentName {
   const writer = new SegmentWriter(name);
@@ -113,7 +113,7 @@ function usedTerms({ segment: { terms, orders }, graphs }: MergeInput): Bits | u
   return used;
 }
 
-/** Writes the used terms. Returns for each input its new term IDs by the old ones. */
+/** Writes the used terms. Returns for each input an array of new term IDs, indexed by old term ID. */
 function mergeTerms(inputs: readonly MergeInput[], to: TermWriter, check: () => void): readonly Uint32Array[] {
   const cursors = inputs.map(({ segment }) => segment.terms.cursor());
   const used = inputs.map(usedTerms);
@@ -160,7 +160,7 @@ interface CursorOptions extends Pick<MergeInput, 'graphs'> {
   readonly check: () => void;
 }
 
-/** Cursor over the quads of an input in one order, without outdated ones and with new term IDs. */
+/** Cursor over the quads of an input in one order, without outdated quads and with new term IDs. */
 class QuadCursor {
   at = 0;
   columns: Columns = newColumns(0);
@@ -266,7 +266,6 @@ class Heap {
     items[at] = item;
   }
 
-  /** Removes the first input. */
   drop(): void {
     const last = this.items.pop()!;
     if (this.items.length === 0) return;

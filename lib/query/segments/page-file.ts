@@ -1,7 +1,7 @@
 /**
  * Pages of 8 KiB with a CRC-32. The checksum also covers the identity of the file and the index of the page, so that a page in
  * a wrong position or file is detected. Pages are read from a copy in shared memory, or through a cache that belongs to one
- * thread. Must not depend on the content of pages.
+ * thread. This module does not depend on the content of pages.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -238,7 +238,7 @@ export class PageCache {
 export class CachedPages implements Pages {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
-  /** For each page of the section, its slot plus one; 0 if the page is not cached. */
+  /** Cache slot of each page of the section, plus one; 0 if the page is not cached. */
   private readonly slots: Uint32Array;
 
   /** @param section range of pages, and the identity of the file */

@@ -1,6 +1,6 @@
 /**
  * One sort order of the quads of a segment: pages of bit-packed columns. The first quad of each page (the fence) and its index
- * stay in memory. Must not depend on the terms that the IDs stand for.
+ * stay in memory. This module does not depend on the terms that the IDs stand for.
  */
 import { type Pages, type PageWriter, pageBytes, pageWords } from './page-file.js';
 
@@ -253,7 +253,7 @@ export class OrderReader {
     return [from, this.after(prefix, length, from)];
   }
 
-  /** Like `bound` with `isAfter`, but uses a galloping search from `from`, because the result is mostly near. */
+  /** Like `bound` with `isAfter`, but uses a galloping search from `from`, because the result is mostly near `from`. */
   after(prefix: readonly number[], length: number, from: number): number {
     const page = this.pageOf(from);
     const first = this.firsts[page]!;

@@ -177,7 +177,7 @@ export interface SegmentData extends SegmentName {
   readonly orders: readonly OrderData[];
   /** Content of the sections in memory, in the order of `sections`. */
   readonly resident: readonly SharedArrayBuffer[];
-  /** Columns S, P, O and G of each order. Absent: they exceed the memory limit, and queries read pages. */
+  /** Columns S, P, O and G of each order. Absent if the columns exceed the memory limit: queries then read pages. */
   readonly columns?: readonly (readonly SharedArrayBuffer[])[] | undefined;
 }
 

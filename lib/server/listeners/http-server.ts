@@ -22,7 +22,7 @@ export const limits = {
 /** Time for the client to read the error before the connection is closed, in milliseconds. */
 const lingerMs = 5_000;
 
-/** Creates an HTTP server for the application. It responds to malformed requests itself. */
+/** Creates an HTTP server for the application. The server responds to malformed requests itself. */
 export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): WebServer {
   const server = createServer({ ...limits, requireHostHeader: false }, app);
   // The application sends 100 (Continue) when it reads the body.

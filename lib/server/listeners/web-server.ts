@@ -4,9 +4,8 @@ import type { AddressInfo, Server as NetServer } from 'node:net';
 /** A listening server and its connections. */
 export interface WebServer {
   readonly server: NetServer;
-  /** Closes idle connections, and the others after their current request. */
+  /** Closes idle connections, and other connections after their current request. */
   closeIdle(): void;
-  /** Closes all connections. */
   closeAll(): void;
 }
 

@@ -24,7 +24,7 @@ export async function effectiveSettings(sources: SettingSources, standard: reado
 export const settingsOf = (components: readonly Component[], sources: SettingSources): Settings =>
   loadSettings([coreSettings, ...components.map(({ settings }) => settings)], sources);
 
-/** Returns the standard components and those in `lws.components`. @throws SettingsError if one cannot be loaded */
+/** Returns the standard components and those in `lws.components`. @throws SettingsError if a component cannot be loaded */
 export async function loadComponents(
   sources: SettingSources,
   standard: readonly Component[],

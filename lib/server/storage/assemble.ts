@@ -224,7 +224,7 @@ const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number)
   ...issuerKeys({ fetch, issuer, metadataUrl: wellKnownOf(issuer, 'lws-configuration'), clock }),
 });
 
-/** Returns the suites for credentials in requests: access tokens, and all others if direct presentation is on. */
+/** Returns the suites for credentials in requests: access tokens, and all other suites if direct presentation is on. */
 function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
   const audiences = new Set([platform.rootIri, platform.baseUri]);
   const { all, ofTrusted } = accessTokenSuites({ issuers: () => issuers, audiences });

@@ -8,7 +8,7 @@ import { keptIdentity } from './owner-credential.js';
 const entry = entryKey('own-owner', 'did');
 
 /**
- * Returns the owner of the key in a file, which is generated at the first start.
+ * Returns the owner of the key in a file. The first start generates the key.
  * @throws SettingsError if the storage has had such an owner and the key is missing: a new owner could be an attacker, and
  * resources of the old one would have no owner
  */

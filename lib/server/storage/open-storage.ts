@@ -1,4 +1,4 @@
-/** Opens a storage with its components: the only one of a server, or one of a deployment. */
+/** Opens a storage with its components: the only storage of a server, or one of a deployment. */
 
 import { createPrivateKey } from 'node:crypto';
 import type { RequestListener } from 'node:http';

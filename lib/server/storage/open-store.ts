@@ -51,9 +51,7 @@ export const blobPlaceOf = (settings: Settings, components: readonly Component[]
 export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
   components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
 
-/**
- * Returns the function that joins the servers of `lws.store`, or `undefined`. @throws SettingsError without a component for it
- */
+/** Returns the function that joins the servers of `lws.store`, or `undefined`. @throws SettingsError if no component has it */
 export function serversOf(settings: Settings, components: readonly Component[]): OpeningOptions['servers'] {
   const { store: url, storeSchema: schema, storePassword } = settings.of(coreSettings);
   if (url === null) return undefined;

@@ -42,7 +42,7 @@ export function givenIdentity({ key, 'new-key': newKey }: Readonly<Record<string
 export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed('JWT', identity, { audience, ttlSeconds });
 
-/** Creates a credential for a sign-in link. It is no bearer token. Only the first browser that exchanges it can use it. */
+/** Creates a credential for a sign-in link. It is not accepted as bearer token. Only the first browser can exchange it. */
 export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed(signInType, identity, { audience, ttlSeconds });
 

@@ -44,7 +44,7 @@ export async function oldVerificationMethod(
   return verificationMethodOf(key, storage);
 }
 
-/** Replaces the signing key. `oldVerificationMethod` publishes the old one for a while. */
+/** Replaces the signing key. `oldVerificationMethod` publishes the old key for a while. */
 export function rotateKey(file: string, old: string): void {
   if (existsSync(file)) {
     writeFileSync(old, JSON.stringify({ key: readKey(file) }), { mode: 0o600, flush: true });

@@ -57,7 +57,7 @@ export class Addresses {
     return this.template.replace('{name}', name).slice(0, -1);
   }
 
-  /** Returns true if the storage of `lws.base-uri` has the address of a name, or one below it. */
+  /** Returns true if the storage of `lws.base-uri` has the address of a name, or an address below it. */
   isOfHome(name: string): boolean {
     return this.home.href.startsWith(`${this.of(name)}/`);
   }

@@ -119,7 +119,7 @@ export class StorageDeployment implements Deployment {
       this.refusals.get(req),
     );
     const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
-    // Run one sweep at a time: a directory must not be deleted after a new storage has got its name.
+    // Run one sweep at a time: a directory must not be deleted after a new storage has received its name.
     const sweep = (): void => {
       if (this.isSweepDue) return;
       this.isSweepDue = true;
@@ -231,7 +231,7 @@ export class StorageDeployment implements Deployment {
     return this.enter(req, whom).then(
       ({ storage, leave }) => {
         storage.upgrade(req, socket, head);
-        // A WebSocket does not keep the storage open: it is closed if another storage needs the slot.
+        // A WebSocket does not keep the storage open: the storage is closed if another one needs the slot.
         leave();
       },
       (error: unknown) => endUpgrade(socket, statusOf(error)),
@@ -242,7 +242,7 @@ export class StorageDeployment implements Deployment {
     const host = hostOf(req);
     const path = pathOf(req);
     const found = this.storages.addresses.find(host, path);
-    // Monitoring may use any address. The home storage handles requests about the server, and those without a storage.
+    // Monitoring may use any address. The home storage handles requests about the server, and requests without a storage.
     const isAnywhere = host === '' || path === '*' || (found === 'elsewhere' && path.startsWith(this.watchedPath));
     return isAnywhere ? 'home' : found;
   }

@@ -1,4 +1,4 @@
-/** Open storages (an LRU cache): each is opened by its first request and closed when idle, or when another one needs its slot. */
+/** Open storages (an LRU cache): each is opened by its first request and closed when idle, or when another storage needs it. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../tools/errors.js';
@@ -242,7 +242,7 @@ export class OpenStorages {
     }
   }
 
-  /** Waits for an opening. After a long wait, the client is told to retry, and the opening continues. */
+  /** Waits for an opening. After a long wait, the request fails with `too-busy`, and the opening continues. */
   private async soon(opening: Promise<OpenStorage>): Promise<OpenStorage> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** Settings of one storage of a deployment: those of the deployment, overridden by its record. */
+/** Settings of one storage of a deployment: the settings of the deployment, overridden by the record of the storage. */
 import { join } from 'node:path';
 import type { Component } from '../../component/component.js';
 import type { StorageRecord } from '../../component/deployment.js';

@@ -20,7 +20,6 @@ export interface Seat {
   isSending(): boolean;
   /** Ends the wait for the body with an error. */
   interrupt(error: LwsError): void;
-  /** Aborts the response. */
   abort(): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Records of the storages of a deployment, as files `storages/NAME.json` beside the directories `storages/NAME`. A writer
+ * Records of the storages of a deployment, as files `storages/NAME.json` next to the directories `storages/NAME`. A writer
  * creates the lock file `NAME.json.new` and replaces the record atomically, so that commands and a running server do not lose
  * changes of each other.
  */

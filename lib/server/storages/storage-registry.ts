@@ -17,7 +17,7 @@ import { assertTemplate, giveTemplate, laying, layTemplate, templatesIn } from '
 /** Removal time of a storage that cannot be restored. */
 export const forGood = new Date(0).toISOString();
 
-/** Names that users take for those of the deployment itself. */
+/** Reserved names, which users would take for parts of the deployment itself. */
 const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
 
 export class StorageRegistry implements Storages, Overlaid {

@@ -1,6 +1,6 @@
 /**
- * Templates of new storages: a subdirectory of `lws.storages.templates` that is copied beside the new store and imported at its
- * first opening.
+ * Templates of new storages: a subdirectory of `lws.storages.templates` that is copied next to the new store and imported at
+ * its first opening.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

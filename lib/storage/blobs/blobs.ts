@@ -24,7 +24,7 @@ export interface BlobLocation {
 export interface BlobWriter {
   readonly blob: string;
   write(chunk: Uint8Array): Promise<void>;
-  /** Resolves when the blob is stored and survives a power cut. It is unreferenced until a transaction commits. */
+  /** Resolves when the blob is stored and survives a power cut. The blob is unreferenced until a transaction commits. */
   finish(): Promise<void>;
   /** Removes the written bytes. Can also be called after `finish`, if the transaction did not commit. */
   abort(): Promise<void>;
@@ -50,7 +50,7 @@ export interface Blobs {
    * @throws the file system's error; StoreUnavailableError if the store refuses access, or has the blobs of another storage
    */
   open(storage: string): Promise<void>;
-  /** Starts an upload. @param blob name of a restored blob; default: a new one @throws LwsError `storage-full` */
+  /** Starts an upload. @param blob name of a restored blob; default: a new name @throws LwsError `storage-full` */
   create(blob?: string): Promise<BlobWriter>;
   /** Checks quickly that uploads are accepted. @throws LwsError `storage-full`, `too-busy` */
   assertReady(): Promise<void>;
@@ -83,7 +83,6 @@ export interface Blobs {
    * Called if the last process did not close the store: `close` then syncs its removals. Absent: removals are durable at once.
    */
   afterCrash?(): void;
-  /** Closes connections. */
   close(): void | Promise<void>;
 }
 

@@ -41,7 +41,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return existsSync(this.folder);
   }
 
-  /** Creates the directories, except those created for a first blob. @throws the file system's error */
+  /** Creates the directories, except subdirectories, which are created for their first blob. @throws the file system's error */
   async open(): Promise<void> {
     await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
     const there = (await readdir(this.folder)).filter(isSubfolder);
@@ -123,10 +123,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return range ? stream : verified(stream, expected);
   }
 
-  /**
-   * Returns all bytes of a blob. @throws DamagedBlobError for other bytes than the stored ones; the file system's error, as
-   * `read`
-   */
+  /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from the stored bytes; other errors as `read` */
   async bytes(expected: BlobFacts): Promise<Buffer> {
     const file = await this.openWhole(expected);
     try {

@@ -1,4 +1,4 @@
-/** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
+/** Reads graphs from disk, with a cache of small graphs that were recently read or written. */
 
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../../tools/event-loop.js';
@@ -9,7 +9,7 @@ import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-leve
 import { OrderedRanges } from '../level/ordered-ranges.js';
 import { type ReturnedKeys, returnedKeys, withoutReturned } from './graph-digests.js';
 
-/** Maximum number of triples of a graph to read ahead. */
+/** Maximum number of triples of a graph that is read in advance. */
 const prefetchedTriples = 2_000;
 /** Size of the cache in bytes: about two thousand graphs of 20 triples. */
 const keptBytes = 8 << 20;
@@ -40,7 +40,7 @@ export class CommittedGraphs {
     sizeCalculation: ({ keys }, iri) => iri.length + charactersOf(keys) + (keys.length + 4) * keyOverhead,
   });
 
-  /** Graphs read ahead for transactions in progress. */
+  /** Graphs that were read in advance for transactions in progress. */
   private readonly readAhead = new Set<ReadonlyMap<string, Content>>();
   private charactersAhead = 0;
 
@@ -70,7 +70,7 @@ export class CommittedGraphs {
     }
   }
 
-  /** Returns true if reading the graph ahead saves the transaction a read from disk. */
+  /** Returns true if reading the graph in advance saves the transaction a read from disk. */
   isWorthPrefetching({ kind, triples = 0 }: ResourceRecord): boolean {
     return kind === 'rdf' && triples < prefetchedTriples;
   }

@@ -118,7 +118,7 @@ export interface MigrationOptions {
   readonly onMigration?: (message: string) => void;
   /** Called with the number of processed keys or records. */
   readonly onProgress?: (done: number) => void;
-  /** Writes graphs that higher layers derive from entries. A store of format 1 lacks them. */
+  /** Writes graphs that higher layers derive from entries. A store of format 1 lacks these graphs. */
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 

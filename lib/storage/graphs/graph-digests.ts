@@ -61,7 +61,7 @@ export function digestAfter(
   if (!change) return old;
   const { added, removed, keys, digest } = change;
   if (digest !== undefined) return KeyDigest.read(digest);
-  // Update the old digest if this is cheaper than a new one. The keys in `before` were verified against it when read.
+  // Update the old digest if this is cheaper than a new one. The keys in `before` were compared with the old digest when read.
   const isLess = change.before?.length && added.length + removed.length < (keys?.length ?? 0);
   if (old && (change.isPart || isLess)) return old.toggle(added).toggle(removed);
   return keys && digestOf(keys);

@@ -1,6 +1,7 @@
 /**
  * Serializes large graphs with one triple per line in GSPO key order, as N-Triples, which is also valid Turtle, TriG and
- * N-Quads. A line depends only on its key, so that a change of a few triples can adjust the size without reading the others.
+ * N-Quads. A line depends only on its key, so that a change of a few triples can adjust the size without reading the other
+ * lines.
  */
 import type { Quad } from '@rdfjs/types';
 import { bracketed, shortString, tripleTerm } from '../../rdf/turtle-terms.js';

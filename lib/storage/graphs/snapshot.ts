@@ -10,7 +10,7 @@ const keysAtATime = 4;
 
 const open = new WeakMap<Level, number>();
 
-/** Returns the count of open snapshots. While one is open, LevelDB does not remove old values from disk. */
+/** Returns the count of open snapshots. While a snapshot is open, LevelDB does not remove old values from disk. */
 export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
 
 export class StoreSnapshot {
@@ -23,13 +23,13 @@ export class StoreSnapshot {
     open.set(level, openSnapshots(level) + 1);
   }
 
-  /** Returns the records of resources in the given order; `undefined` for missing ones. */
+  /** Returns the records of resources in the given order; `undefined` for missing resources. */
   async records(iris: readonly string[]): Promise<(ResourceRecord | undefined)[]> {
     const values = await this.values(iris.map(recordKey));
     return values.map((value, index) => (value === undefined ? undefined : readRecord(iris[index]!, value)));
   }
 
-  /** Returns the values of keys in the given order; `undefined` for missing ones. */
+  /** Returns the values of keys in the given order; `undefined` for missing keys. */
   values(keys: readonly string[]): Promise<(string | undefined)[]> {
     return this.level.getMany([...keys], { snapshot: this.snapshot });
   }

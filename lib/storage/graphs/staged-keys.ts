@@ -26,7 +26,7 @@ const abandonedMs = 3_600_000;
 export const mayBeLoading = (value: string): boolean =>
   !isDropped(value) && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
-/** Returns true for the name of a deleted subtree. It ends with a slash: containers have no graphs. */
+/** Returns true for the name of a deleted subtree, which ends with a slash: containers have no graphs. */
 export const isSubtree = (name: string): boolean => name.endsWith('/');
 
 /** Returns the value for a deleted subtree. Events of its removal name the actor. @param position position of the deletion */

@@ -12,7 +12,7 @@ export type Entry = readonly [key: string, value: string];
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** Prefixes of entries in the state. `G` is excluded, because unreferenced blobs are not part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
-/** `M` entries that describe only this data directory. They are excluded. */
+/** `M` entries that are excluded, because they describe only this data directory. */
 const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened', 'resources']);
 
 export interface StateParts {

@@ -44,7 +44,7 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
   ],
 ]);
 
-/** Feature of a storage with terms of RDF 1.2: the type letters 8 and 9 in keys. It is added with the first such term. */
+/** Feature of a storage with terms of RDF 1.2: the type letters 8 and 9 in keys. The first such term adds the feature. */
 export const newTerms = 'rdf-1.2';
 
 /** Feature of a storage with small differences in the records of versions, or with blobs that versions share with a resource. */

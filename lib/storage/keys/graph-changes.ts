@@ -71,7 +71,7 @@ export function applied(before: readonly string[], { added, removed }: KeyDiffer
 
 type Blocks = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
-/** Returns the difference of two graphs, which are read in blocks so that neither is in memory as a whole. */
+/** Returns the difference of two graphs, which are read in blocks so that neither graph is in memory completely. */
 export async function blockDifference(
   before: Blocks,
   after: Blocks,

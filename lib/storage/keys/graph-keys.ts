@@ -63,7 +63,7 @@ export const packedOf = (chunks: readonly KeyChunk[]): PackedKeys =>
     chunks,
   );
 
-/** Packs sorted keys into one chunk that can be unpacked on its own. */
+/** Packs sorted keys into one chunk that can be unpacked separately. */
 export function packChunk(keys: readonly string[]): KeyChunk {
   const { lengths, text } = packText(keys);
   const version = versionOf(keys);

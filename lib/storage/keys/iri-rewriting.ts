@@ -22,7 +22,7 @@ export interface Rewrite {
 const [maxTerms, longestTerm] = [50_000, 1_000];
 
 export class IriRewriting {
-  /** Returns the rewritten IRI. It is also called with strings that are not IRIs. */
+  /** Returns the rewritten IRI. Also called with strings that are not IRIs. */
   readonly iri: (iri: string) => string;
   private readonly nodes = new Map<string, NamedNode>();
   private readonly isEmpty: boolean;

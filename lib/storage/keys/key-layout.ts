@@ -69,7 +69,7 @@ export function tripleDepth(text: string): number {
   return 1 + tripleDepth(text.slice(end - lengthAt(text, objectAt + 1), end));
 }
 
-/** Returns true for a triple with a blank node or a triple term, which may contain one. */
+/** Returns true for a triple with a blank node, or with a triple term, which may contain a blank node. */
 export function hasBlankNode(key: string): boolean {
   const at = suffixStart(key);
   return key[at + 1 + lengthDigits] === '1' || key[at + toObject] === '1' || key[at + toObject] === '8';

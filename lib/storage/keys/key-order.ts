@@ -16,7 +16,7 @@ export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
-  // If only one is a surrogate, its character is beyond the BMP and sorts last.
+  // If only one unit is a surrogate, its character is beyond the BMP and sorts last.
   if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
   return Number.isNaN(left) || left < right ? -1 : 1;
 }

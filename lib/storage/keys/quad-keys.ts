@@ -275,7 +275,7 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
 function keyIn(graph: string): (s: EncodedTerm, p: EncodedTerm, o: EncodedTerm) => string {
   const prefix = graphPrefix(graph);
   const graphSuffix = `0${digits(graph.length)}`;
-  // Triples of one subject are usually adjacent, and each concatenation takes 20 ns.
+  // Cache the part up to the subject: triples of one subject are usually adjacent, and each concatenation takes 20 ns.
   let subject: EncodedTerm | undefined;
   let [start, startSuffix] = ['', ''];
   return (s, p, o) => {

@@ -16,7 +16,7 @@ const variable = 'CLASSIC_LEVEL_PREBUILD';
 const requireHere = createRequire(import.meta.url);
 
 interface Choice {
-  /** Directory of the LevelDB. Absent: npm's LevelDB, or the one of a program that loaded classic-level before. */
+  /** Directory of the LevelDB. Absent: npm's LevelDB, or the LevelDB of a program that loaded classic-level before. */
   readonly folder?: string;
   /** Reasons why our LevelDB could not be loaded. */
   readonly faults: readonly string[];

@@ -133,7 +133,7 @@ export async function syncLevel(level: Level): Promise<void> {
 
 const smallBytes = 64 << 20;
 
-/** Returns the total size of the files in a directory. Ignores those that are removed meanwhile. 0 if there is no directory. */
+/** Returns the total size of the files in a directory, 0 if it does not exist. Ignores files that are removed meanwhile. */
 async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
   const files = (await readdir(folder).catch(() => [])).filter(isWanted);
   const stats = await Promise.all(files.map((name) => stat(join(folder, name)).catch(() => undefined)));
@@ -223,7 +223,7 @@ export function writeUnsynced(to: Level | PreparedBatch, fill: Fill, last: Last)
   return write(to, { fill, last, sync: false });
 }
 
-/** Writes entries in one batch; those with the value `null` are deleted. @param last another entry, see `writeBatch` */
+/** Writes entries in one batch; entries with the value `null` are deleted. @param last another entry, see `writeBatch` */
 export function writeEntries(
   level: Level,
   entries: Iterable<readonly [key: string, value: string | null]>,

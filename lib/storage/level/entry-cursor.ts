@@ -70,7 +70,7 @@ export class EntryCursor implements SteppedStream {
 
   private async read(target: string): Promise<string | undefined> {
     for (let missed = false; ; missed = true) {
-      // Read the next block, which mostly contains the target. If all of it is less, skip ahead.
+      // Read the next block, which mostly contains the target. If all its keys are less, skip ahead.
       if (missed) this.iterator.seek(this.prefix + target);
       this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
       const keys = await this.iterator.nextv(this.size);

@@ -33,7 +33,7 @@ export const digestedSpaces: ReadonlyMap<string, string> = new Map([
 
 const digestKey = (space: string): string => `${metaKey('digest')}\u0000${space}`;
 const rangeOfSpace = (space: string): KeyRange => (space === 'records' ? allRecords() : entryRange(space));
-/** Returns the text of an entry for a digest. It includes the value, so that an earlier value counts as another entry. */
+/** Returns the text of an entry for a digest. The text includes the value, so that an earlier value counts as another entry. */
 const textOfEntry = (key: string, value: string): string =>
   key.startsWith(allRecords().gte) ? textOfRecord(readRecord(iriOfRecordKey(key), value)) : `${key}\u0000${value}`;
 /** Like `textOfEntry`, for a record: uses its revisions instead of serializing it. */
@@ -134,7 +134,7 @@ export function dropDigests(batch: BatchWriter): void {
   for (const space of digestedSpaces.keys()) batch.del(digestKey(space));
 }
 
-/** Computes digests that a store of an earlier version lacks. A space with a feature gets one with its first entry. */
+/** Computes digests that a store of an earlier version lacks. A space with a feature gets a digest with its first entry. */
 export async function completeDigests(level: Level): Promise<void> {
   const features = readFeatures(await level.get(featuresKey));
   const isUsed = (feature: string | undefined): boolean => feature === undefined || features.has(feature);

@@ -1,7 +1,7 @@
 /** Reads the limit of open files and sockets, which LevelDB and the server share. */
 import { readFileSync } from 'node:fs';
 
-/** Limit if the system does not report one. */
+/** Limit of open files if the system does not report a limit. */
 const usualFiles = 1024;
 
 /** Maximum number of open files and sockets of this process. */

@@ -1,5 +1,5 @@
 /**
- * Writes a file beside the database with the indexes for quadstore, for other programs: the package finds no quads in an index
+ * Writes a file next to the database with the indexes for quadstore, for other programs: the package finds no quads in an index
  * that is not maintained. Quadpod does not read the file.
  */
 import { existsSync, readFileSync } from 'node:fs';

@@ -69,7 +69,7 @@ export interface EntryOptions {
   readonly storage: string;
   /** Last position of the previous entry: there are no events in between. */
   readonly previous: number;
-  /** Total length of all earlier entries, including removed ones, in characters. */
+  /** Total length of all earlier entries, including removed entries, in characters. */
   readonly written: number;
 }
 

@@ -196,7 +196,7 @@ export class ChangeLog {
     );
   }
 
-  /** Removes entries that are too old or exceed `keptLength`, but never the newest one. */
+  /** Removes entries that are too old or exceed `keptLength`, but never the newest entry. */
   private async sweep(): Promise<void> {
     const { level } = this;
     const oldest = changeKey(positionBefore(this.clock() - keptMs));

@@ -141,7 +141,7 @@ class Check {
     return { later: [[recordKey(container), writeRecord(record)]] };
   }
 
-  /** Collects the blobs of deleted resources that are still being removed, and those of earlier states. */
+  /** Collects the blobs of deleted resources that are still being removed, and the blobs of earlier states. */
   async removed(): Promise<void> {
     for await (const entries of entryBlocks(this.store.level, allRemoved(), { snapshot: this.snapshot }))
       for (const [key, value] of entries) {
@@ -358,11 +358,11 @@ class Check {
   }
 
   private fault(text: string, repair: Omit<StorageFault, 'text'> = {}): void {
-    // A damaged storage may have millions of problems. Report the first ones.
+    // A damaged storage may have millions of problems. Report only the first 1000.
     if (this.faults.length < 1000) this.faults.push({ text, ...repair });
   }
 
-  /** Checks that entries with a digest are the ones that were written last. */
+  /** Checks that entries with a digest are the entries that were written last. */
   async entries(): Promise<void> {
     for await (const { text, ...changes } of entryFaults(this.store.level, this.snapshot, 'acl'))
       this.fault(text, changes);

@@ -1,7 +1,7 @@
 /**
  * Commit queue: one transaction runs at a time, on the state left by all earlier ones, including those with a batch still being
  * written. Transactions that ran during one batch are written in the next (group commit). A transaction that throws does not
- * affect others. None is acknowledged before its batch is synced.
+ * affect others. No transaction is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
 import { yieldToEventLoop } from '../../tools/event-loop.js';
@@ -37,7 +37,7 @@ export type Prepare<P> = (after: (release: (error: unknown) => unknown) => void)
 export interface TransactOptions<P = unknown> {
   /** True if the work only deletes: it is then exempt from the quota, and allowed on an almost full disk. */
   readonly frees?: boolean;
-  /** Called when the transaction is staged: later ones see its changes, and it can only fail if the disk rejects the batch. */
+  /** Called when the transaction is staged: later transactions see its changes, and only the disk can still reject it. */
   readonly onStaged?: () => void;
   /** Returns the state that the transaction sees, given the actual state before it. */
   readonly before?: (state: TransactionBase) => TransactionBase;
@@ -88,7 +88,7 @@ interface Measured {
   readonly sequence: number;
   /** Approximate size of the transaction's batch, in bytes. */
   readonly bytes: number;
-  /** Bytes counted against the quota after this transaction, without later ones that are staged. */
+  /** Bytes counted against the quota after this transaction, without later staged transactions. */
   readonly total: number;
 }
 
@@ -97,7 +97,7 @@ export interface PendingCommit extends Measured {
   readonly reject: (error: unknown) => void;
 }
 
-/** A batch in doubt, its transactions (`group`), and those waiting for the next batch (`behind`). */
+/** A batch in doubt, its transactions (`group`), and the transactions that wait for the next batch (`behind`). */
 export interface Doubt {
   readonly batch: string;
   readonly group: readonly PendingCommit[];
@@ -241,7 +241,7 @@ export class CommitQueue {
     });
     this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;
-    // The caller of `transact` gets the rejection. If none waits, it must not count as unhandled.
+    // The caller of `transact` gets the rejection. If no caller waits, the rejection must not count as unhandled.
     committed.catch(() => {});
     this.flushSoon();
     onStaged?.();

@@ -9,7 +9,7 @@ export interface Coordination {
   readonly hasOthers: boolean;
   /** True if this server is the leader, which runs the singleton jobs. For a moment, two servers may be leaders. */
   readonly leads: boolean;
-  /** Calls back each time this server becomes the leader after another one. */
+  /** Calls back each time this server becomes the leader after another server. */
   onLeading(listener: () => void): void;
   /**
    * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns

@@ -5,7 +5,7 @@ import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
 export interface FollowedOptions<T> {
-  /** Name of the space. Its keys have one more part, the name of the entry. */
+  /** Name of the space. Keys in this space have one more part, the name of the entry. */
   readonly space: string;
   /** Returns the parsed value, or `undefined` for an entry that is not kept. */
   readonly read: (value: string, name: string) => T | undefined;
@@ -96,7 +96,7 @@ export class FollowedEntries<T> {
     return staged ? staged.value : this.known.get(name);
   }
 
-  /** True if there are no entries, pending ones included. */
+  /** True if there are no entries, including pending entries. */
   get isEmpty(): boolean {
     return this.known.size === 0 && this.staged.size === 0;
   }

@@ -81,7 +81,7 @@ export class OverlaidState implements TransactionBase {
     for (const { settled } of this.graphs.get(iri) ?? []) await settled;
   }
 
-  /** Returns a graph with its staged changes. If these are committed meanwhile, applying them twice has no effect. */
+  /** Returns a graph with its staged changes. If the changes are committed meanwhile, applying them twice has no effect. */
   private overlaidBlocks({ iri }: ResourceRecord, beginning: string): AsyncIterable<readonly string[]> {
     const changes = this.changesOf(iri);
     const from = lastWhole(changes);

@@ -1,6 +1,6 @@
 /**
- * Recovers after a batch that the disk has rejected: reopens LevelDB when the cause is gone, because nothing can be written
- * after an incomplete record of its log.
+ * Recovers after a batch that the disk has rejected: reopens LevelDB when the disk accepts writes again, because nothing can be
+ * written after an incomplete record of its log.
  */
 import type { Blobs } from '../blobs/blobs.js';
 import { type Level, reopenLevel, sizeOfLog } from '../level/durable-level.js';

@@ -1,6 +1,4 @@
-/**
- * Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if the set may be outdated.
- */
+/** Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if the set may differ. */
 
 import { type StagedNames, stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
@@ -29,7 +27,7 @@ export class RememberedStaged {
     store.onStage((transaction) => noted(transaction, true));
     store.onCommit((transaction) => noted(transaction, false));
     store.onDrop((transaction) => noted(transaction, false));
-    // A transaction without changes ends after all earlier ones. If it fails, the disk is read for every snapshot.
+    // A transaction without changes ends after all earlier transactions. If it fails, the disk is read for every snapshot.
     store
       .transact(() => {})
       .then(() => {

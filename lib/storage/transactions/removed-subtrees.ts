@@ -1,7 +1,7 @@
 /**
  * Removes the rest of deleted subtrees: graphs, links, blobs and index entries of their resources, in slices between which
  * other transactions run. The transaction that deletes a subtree only moves its records (`Transaction.deleteLater`), so that a
- * recursive DELETE is atomic and others hardly wait for it. No resource is created in the subtree before all is removed.
+ * recursive DELETE is atomic and others hardly wait. No resource is created in the subtree before all is removed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actorOfMark, hiddenRange, isSubtree, stagedKey } from '../graphs/staged-keys.js';
@@ -37,8 +37,8 @@ export class RemovedSubtrees {
   constructor(private readonly options: RemovedSubtreesOptions) {}
 
   /**
-   * Continues the removals that an earlier process has not completed. From then on, `committed` begins new ones.
-   * @returns these subtrees
+   * Continues the removals that an earlier process has not completed. From then on, `committed` begins new removals. @returns
+   * the subtrees
    */
   async open(removeRest: RestRemoval): Promise<readonly string[]> {
     this.removeRest = removeRest;
@@ -97,7 +97,7 @@ export class RemovedSubtrees {
         tx.deleteRest(record);
       }
     };
-    // Remove members before their containers, because the ACLs of these determine who receives the events.
+    // Remove members before their containers, because the ACLs of containers determine who receives the events.
     for await (const entries of entryBlocks(level, range, { reverse: true }))
       for (const records of slices(entries)) {
         if (this.end.signal.aborted) return;

@@ -23,7 +23,7 @@ import {
 } from '../level/entry-digests.js';
 import { printed } from './returned-data.js';
 
-/** Keys with their new values; `null` for deleted ones. */
+/** Keys with their new values; `null` to delete the key. */
 export type Changes = readonly (readonly [key: string, value: string | null])[];
 
 export interface StorageFault {

@@ -24,7 +24,7 @@ import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
 import { OrderedRanges } from '../level/ordered-ranges.js';
 import type { Transaction } from './transaction.js';
 
-/** Quads per transaction: few enough that others hardly wait, and that the batch fits into the reserved disk space. */
+/** Quads per transaction: few enough that other transactions hardly wait, and the batch fits into the reserved disk space. */
 const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
@@ -119,7 +119,7 @@ export class StagedGraphs {
     return loaded;
   }
 
-  /** Reserves the names of graphs, and writes the small ones. @returns those without a visible graph */
+  /** Reserves the names of graphs, and writes the small graphs. @returns the graphs whose resource has no visible graph */
   private reserve(tx: Transaction, group: Group): Group {
     const fresh = group.filter(([graph, keys]) => tx.stageGraph(graph, keys));
     for (const [graph, keys] of fresh) if (isSmall(keys)) tx.writeHidden(graph, { added: allOf(keys), removed: [] });
@@ -217,7 +217,7 @@ export class StagedGraphs {
         for (const graph of graphs) this.sweeping.delete(graph);
       })
       .catch(() => {
-        // For graphs that are already removed, this ends quickly.
+        // For graphs that are already removed, the retry ends quickly.
         for (const graph of graphs) this.retry(graph, dropped);
       });
     for (const graph of graphs) this.sweeping.set(graph, run);
@@ -278,10 +278,7 @@ export class StagedGraphs {
     this.queued.delete(graph);
   }
 
-  /**
-   * @param takesOver true if another server may write or remove the graph. It stops when its next transaction sees the new
-   * value
-   */
+  /** @param takesOver true if another server may write or remove the graph. That server stops when it sees the new value */
   private async removeQuads(graph: string, value: string, takesOver: boolean): Promise<void> {
     const { level, isShared } = this.options;
     let [expected, isFirst, isOurs] = [value, takesOver, true];

@@ -26,7 +26,7 @@ export interface Ahead {
   readonly stage: (transaction: Transaction) => Promise<void>;
 }
 
-/** Changes that were staged ahead. */
+/** Changes that were staged before the transaction runs. */
 export interface StagedAhead {
   readonly transaction: Transaction;
   /** Listeners that were already called. */

@@ -1,4 +1,4 @@
-/** Callbacks of a store: within transactions, and when these are staged, committed or dropped. */
+/** Callbacks of a store: within transactions, and when transactions are staged, committed or dropped. */
 import type { WrittenBatch } from '../../tools/metrics.js';
 import type { AddedListener, TransactionListener } from './staging-ahead.js';
 import type { Transaction } from './transaction.js';
@@ -14,11 +14,12 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back within every transaction that has changed a resource or a staged graph, after its work. What the listener stages
-   * is written with the transaction, and its error rolls the transaction back, so that an index cannot lag and no event is
-   * lost. For asynchronous work, the listener throws `Again`: other transactions run meanwhile, and then this one again.
-   * @param isReady only for a listener that reads and writes nothing but data of the changed resources: returns true if it may
-   * be called before a transaction that changes many resources runs (`TransactOptions.ahead`)
+   * Calls back within every transaction that has changed a resource or a staged graph, after its work. Changes that the
+   * listener stages are written with the transaction, and its error rolls the transaction back, so that an index cannot lag and
+   * no event is lost. For asynchronous work, the listener throws `Again`: other transactions run meanwhile, then this one
+   * again.
+   * @param isReady only for a listener that reads and writes only data of the changed resources: returns true if it may be
+   * called before a transaction that changes many resources runs (`TransactOptions.ahead`)
    */
   onTransaction(listener: TransactionListener, isReady = (): boolean => false): void {
     this.inTransaction.push([listener, isReady]);

@@ -39,7 +39,7 @@ import { StagedGraphs } from './staged-graphs.js';
 import { StoreListeners } from './store-listeners.js';
 import type { Transaction } from './transaction.js';
 
-/** Maximum attempts of a transaction. It may wait for thousands of graphs to be removed: each attempt for at most 250. */
+/** Maximum attempts of a transaction. Thousands of graphs may have to be removed first: each attempt waits for at most 250. */
 const maxAttempts = 30;
 
 /** Count of members that are parsed before control returns to the reader. */
@@ -294,7 +294,7 @@ export class Store extends StoreListeners {
     return this.hidden.gone(graph, () => this.entry(stagedKey(graph)) ?? this.queue.reservation(graph));
   }
 
-  /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */
+  /** Yields the members of a container in IRI order, from the first or a given member, of one committed state. */
   async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container, from)))
       for (let at = 0; at < entries.length; at += recordsAtATime)
@@ -304,8 +304,8 @@ export class Store extends StoreListeners {
   /**
    * Runs `work` while no other transaction runs, commits the staged changes, and returns its result when they are on disk. If
    * `work` throws, nothing is written. Check preconditions, authorization and quota inside. `work` must only stage: it runs
-   * again when it or a listener throws `Again`, because it was computed from an outdated state, needs a preparation, or a graph
-   * of the same name is still being written or removed.
+   * again on `Again`, because it was computed from an outdated state, needs a preparation, or a graph of that name is being
+   * written or removed.
    * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk
    * rejects the batch
    */

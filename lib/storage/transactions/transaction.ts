@@ -1,5 +1,5 @@
 /**
- * One transaction: the state that it reads and the changes that it stages. It reads its own changes, over those of staged
+ * One transaction: the state that it reads and the changes that it stages. It reads its own changes, over the changes of staged
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../tools/fields/traceparent.js';
@@ -35,13 +35,13 @@ export class Transaction {
   readonly graphs = new Map<string, GraphChange>();
   /** Quads to add to and remove from staged graphs, which no reader sees. */
   readonly hidden = new Map<string, KeyDifference>();
-  /** Correction of the quad counter for damaged graphs: removed quads that were not counted, minus lost ones that were. */
+  /** Correction of the quad counter for damaged graphs: removed quads that were not counted, minus lost quads that were. */
   uncounted = 0;
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
   /** Blobs whose resources get another name. */
   readonly movedBlobs = new Map<string, string>();
-  /** Values of entries; `null` for deleted ones. */
+  /** Values of entries; `null` for deleted entries. */
   readonly entries = new Map<string, string | null>();
   /**
    * Entries that only indexes read, and only after the commit. Neither this transaction nor later ones see them, so that a
@@ -171,7 +171,7 @@ export class Transaction {
   }
 
   /**
-   * Creates a resource or replaces its record. Marks the blob of the previous record for removal if it is another one. If this
+   * Creates a resource or replaces its record. If the previous record has another blob, marks that blob for removal. If this
    * transaction has deleted a record with the same blob, the resource is renamed and keeps the blob.
    * @throws Again for a name in a deleted subtree that is being removed, or that another transaction has reserved
    */
@@ -294,7 +294,7 @@ export class Transaction {
     this.graphs.set(iri, { ...change, triples: { before: triples, after: triples } });
   }
 
-  /** Deletes a large graph: it becomes invisible, and its quads are removed later. */
+  /** Deletes a large graph: the graph becomes invisible, and its quads are removed later. */
   dropGraph(iri: string, before: number): void {
     this.putEntry(stagedKey(iri), dropped);
     this.noteGraph(iri, undefined, before);

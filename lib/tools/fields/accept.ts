@@ -34,8 +34,8 @@ export function parseAccept(field: string): readonly MediaRange[] | undefined {
 }
 
 /**
- * Returns the quality (0 to 1) of an offered media type: that of the most specific matching range, or 0 if none matches. Among
- * equally specific ranges the highest quality counts (RFC 9110 12.5.1).
+ * Returns the quality (0 to 1) of an offered media type: the quality of the most specific matching range, or 0 if none matches.
+ * Among equally specific ranges the highest quality counts (RFC 9110 12.5.1).
  */
 export function qualityOf(ranges: readonly MediaRange[], offer: string): number {
   return decidingRange(ranges, offer)?.q ?? 0;

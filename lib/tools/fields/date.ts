@@ -45,7 +45,7 @@ function timeOf(parts: Readonly<Record<string, string>>, year: number): number |
   return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
 }
 
-/** Resolves a two-digit year to this century, or to the last one if it would be more than 50 years ahead. */
+/** Resolves a two-digit year to this century, or to the last century if the year would be more than 50 years ahead. */
 function fullYear(parts: Readonly<Record<string, string>>, digits: number, now: number): number {
   const limit = new Date(now);
   const year = limit.getUTCFullYear() - (limit.getUTCFullYear() % 100) + digits;

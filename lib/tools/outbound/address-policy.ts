@@ -39,7 +39,7 @@ const closedV4 = blocks(
   '240.0.0.0/4', // reserved, RFC 1112, and the broadcast address
 );
 
-/** Allocated global unicast addresses (RFC 4291 2.4); all others are rejected. */
+/** Allocated global unicast addresses (RFC 4291 2.4). All other addresses are rejected. */
 const globalV6 = blocks('2000::/3');
 
 /** IANA IPv6 Special-Purpose Address Registry (RFC 6890), within 2000::/3. */

@@ -15,7 +15,7 @@ interface ExchangeOptions {
   readonly connectTimeoutMs: number;
   /** Aborts the exchange. Its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Trusted authorities. Default: those of Node.js. */
+  /** Trusted authorities. Default: the authorities of Node.js. */
   readonly secureContext: SecureContext | undefined;
 }
 
@@ -23,7 +23,7 @@ interface ExchangeOptions {
 const maxHeaderSize = 16_384;
 /** Maximum number of interim responses (1xx). */
 const maxInterim = 16;
-/** Time to connect to an address before the next one is tried, in milliseconds. */
+/** Time to connect to an address before the next address is tried, in milliseconds. */
 const attemptTimeout = 1000;
 
 // Fields of the connection or the client, which a caller cannot set.
@@ -143,7 +143,6 @@ export interface Answer {
   read(maxBytes: number): Promise<Buffer>;
   /** Reads and discards up to `maxBytes`. Never throws. */
   discard(maxBytes: number): Promise<void>;
-  /** Closes the connection at once. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Requests to one service that the operator configured, over persistent connections. They bypass the address policy, so URLs from
- * callers must never reach this module.
+ * Requests to one service that the operator configured, over persistent connections. These requests bypass the address policy,
+ * so URLs from callers must never reach this module.
  */
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';

@@ -8,7 +8,7 @@ import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
 
 export interface GuardedFetchOptions extends AdmissionOptions {
-  /** Trusted certificates (PEM) instead of those of Node.js. */
+  /** Trusted certificates (PEM) instead of the certificates of Node.js. */
   readonly ca?: string;
   /** Limits concurrent requests. Default: no limit. */
   readonly gate?: Gate;
@@ -31,7 +31,6 @@ export interface OutboundRequest {
   readonly connectTimeoutMs?: number;
   /** Maximum number of redirects to follow. If it is 0, a redirect is the response. */
   readonly maxRedirects: number;
-  /** Aborts the exchange. */
   readonly signal?: AbortSignal;
   /** True if only the status matters: at most `maxBytes` of the body are discarded, and no body causes an error. */
   readonly discardBody?: boolean;
@@ -56,9 +55,7 @@ export type GuardedFetch = (url: string | URL, request: OutboundRequest) => Prom
 /** Returns a guarded fetch under another address policy. */
 export type FetchUnder = (policy: Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>) => GuardedFetch;
 
-/**
- * Creates a fetch function for one policy, without open connections. @throws TypeError for a malformed entry of `allowedHosts`
- */
+/** Creates a fetch function that keeps no open connections. @throws TypeError for a malformed entry of `allowedHosts` */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);
   // Parse the certificates once, because that takes some milliseconds.

@@ -31,8 +31,8 @@ export type OutboundErrorCode =
   | 'protocol';
 
 /**
- * A failed outbound request. The message names host and address for the log. It reveals the internal network, so callers get at
- * most the code. It has no `cause`: parser errors contain data of the other server.
+ * A failed outbound request. The message names host and address for the log. The message reveals the internal network, so
+ * callers get at most the code. The error has no `cause`: parser errors contain data of the other server.
  */
 export class OutboundError extends Error {
   readonly code: OutboundErrorCode;

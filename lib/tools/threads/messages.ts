@@ -11,8 +11,8 @@ export type ArgumentsOf<F> = F extends (...given: infer A) => unknown ? A : neve
 export type ResultOf<F> = F extends (...given: never[]) => infer R ? Awaited<R> : never;
 
 /**
- * Thrown if a thread did not complete its work: `busy` (too many calls wait), `closed` (the pool), `gone` (the caller left),
- * `deadline`, `memory`, `crash` (any other end of the thread).
+ * Thrown if a thread did not complete its work: `busy` (too many calls wait), `closed` (the pool), `gone` (the caller
+ * disconnected), `deadline`, `memory`, `crash` (any other end of the thread).
  */
 export class ThreadEnded extends Error {
   constructor(

@@ -46,7 +46,7 @@ export class ThreadSlots {
     this.tenants.add(tenant);
   }
 
-  /** Returns the next waiting pool entitled to a slot of this pool: an idle one, or one in excess of its share. */
+  /** Returns the next waiting pool entitled to a slot of this pool: an idle slot, or a slot in excess of this pool's share. */
   wanting(tenant: Tenant, isIdle: boolean): Tenant | undefined {
     const { held } = tenant;
     const mayHave = (each: Tenant): boolean => isIdle || each.held === 0 || each.held + 1 < held;
@@ -63,7 +63,6 @@ export class ThreadSlots {
     }
   }
 
-  /** Removes a pool. */
   leave(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);

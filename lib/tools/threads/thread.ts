@@ -28,7 +28,7 @@ type CallerOf<F> = Extract<ArgumentsOf<F>[1], Caller<never, never>>;
 
 /** Options of a call. */
 export interface CallOptions<F> {
-  /** Functions that the thread may call during this call. If one throws, the call and the thread end. */
+  /** Functions that the thread may call during this call. If a function throws, the call and the thread end. */
   readonly answers?: CallerOf<F> extends Caller<infer Questions, never> ? Questions : never;
   /** Receives a part of the result. Further parts may be sent before the promise resolves. */
   readonly take?: (part: CallerOf<F> extends Caller<never, infer Part> ? Part : never) => unknown;
@@ -159,7 +159,7 @@ export class Thread<F extends Functions = Functions> {
     if (!call) return;
     const { take, answers } = call.options;
     if ('value' in message) call.resolve(message.value);
-    // Calls of a thread that was told to end fail with that reason.
+    // Calls of a thread that was told to end fail with the reason of the end.
     else if ('fault' in message) call.reject(this.isEnding ? this.failure : errorOf(message.fault));
     else if ('part' in message)
       void this.follow(call, async () => {

@@ -38,9 +38,7 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
   readonly isShared?: boolean;
   /** Maximum number of threads for jobs of a client. Default: no limit, or with `isShared` all threads but one. */
   readonly perClient?: number;
-  /**
-   * Maximum estimated memory in bytes: of running jobs, and of the data of waiting jobs. One job always runs. Absent: no limit.
-   */
+  /** Maximum estimated memory in bytes: of running jobs, and of data of waiting jobs. One job always runs. Absent: no limit. */
   readonly memoryOfAll?: number;
   readonly heldByAll?: number;
   /** Maximum number of threads for jobs of each rank and all later ranks. Absent: no limit. */
@@ -199,8 +197,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   }
 
   /**
-   * Returns true if a job may start. No tenant and no client of a shared pool uses the last of several threads, no rank its
-   * limit.
+   * Returns true if a job may start: client, tenant and rank are within their limits, and one of several threads stays free.
    */
   private mayRun({ client = '', tenant, rank = 0, memory = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [], memoryOfAll = Number.POSITIVE_INFINITY } = this.options;
@@ -221,7 +218,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Returns the index of the next job: the lowest rank first, then the tenant and then the client that waits longest. */
+  /** Returns the index of the next job: by rank, then of the tenant and then of the client that was served least recently. */
   private nextAt(): number | undefined {
     let best: { readonly at: number; readonly order: readonly number[] } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {

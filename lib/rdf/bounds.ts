@@ -31,7 +31,7 @@ export interface Bounds {
   readonly values?: number;
 }
 
-/** Default limits. */
+/** Default limits of a document. */
 export const usualBounds: Bounds = { triples: 500_000 };
 
 /** Characters of terms allowed: for every document, in addition per byte of the document, and per triple. */

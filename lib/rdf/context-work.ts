@@ -7,7 +7,7 @@ import { shippedContext } from './contexts.js';
 /** Maximum copied terms per character of the document. */
 const termsPerCharacter = 8;
 
-/** True if the work for a document's contexts is at most proportional to its length. */
+/** Returns true if the work for a document's contexts is at most proportional to its length. */
 export const isBounded = (document: object, length: number): boolean =>
   workOf(document) <= termsPerCharacter * Math.max(length, leastLength);
 

@@ -56,7 +56,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** True if a number needs no stand-in. @throws LwsError `malformed-body` if it is not in the range of xsd:double */
+/** Returns true if a number needs no stand-in. @throws LwsError `malformed-body` if it is not in the range of xsd:double */
 function isSafe(text: string): boolean {
   const size = Math.abs(Number(text));
   const { digits } = decimalOf(text);

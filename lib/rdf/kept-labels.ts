@@ -27,7 +27,7 @@ class Nodes {
     else this.triples.set(label, [quad]);
   }
 
-  /** Labels, sorted: by order of appearance in their documents. */
+  /** Labels in sorted order, which is their order of appearance in the documents. */
   get labels(): readonly string[] {
     return [...this.triples.keys()].sort();
   }

@@ -16,7 +16,7 @@ const inParts: ReadonlySet<RdfFormat> = new Set([
   'application/n-quads',
 ]);
 
-/** True if `parseInParts` supports a format. */
+/** Returns true if `parseInParts` supports a format. */
 export const hasParts = (format: RdfFormat): boolean => inParts.has(format);
 
 const quadsAtATime = 2_000;

@@ -14,8 +14,8 @@ const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/;
 const ALL_NOT_IN_IRI = new RegExp(NOT_IN_IRI, 'g');
 
 /**
- * True if Turtle can declare the prefix. False for relative namespaces, which would be resolved on reading, and for namespaces
- * that cannot begin an IRI.
+ * Returns true if Turtle can declare the prefix. False for relative namespaces, which would be resolved on reading, and for
+ * namespaces that cannot begin an IRI.
  */
 export function isDeclarable([name, namespace]: Prefix): boolean {
   return PREFIX_NAME.test(name) && schemeOf(namespace) !== undefined && !NOT_IN_IRI.test(namespace);
@@ -46,7 +46,7 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** True if Turtle reads the lexical form without quotes as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
+/** Returns true if Turtle reads the unquoted lexical form as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
 export function isBare(value: string, datatype: string): boolean {
   switch (datatype) {
     case xsd.integer:

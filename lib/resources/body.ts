@@ -151,7 +151,7 @@ export async function discardBody(content: Content | undefined, error: unknown):
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
-/** Returns the maximum size of a body of white space that is treated as empty, in bytes. */
+/** Maximum size of a body of white space that is treated as empty, in bytes. */
 const longestBlank = 1 << 10;
 
 /**
@@ -170,7 +170,7 @@ export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: 
   });
 }
 
-/** Maximum size of a body of white space that is treated as empty, in bytes. */
+/** Reads and discards a body to verify its digests. @throws LwsError `digest-mismatch`, and errors of `onChunk` */
 export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Array) => void = () => {}): Promise<void> {
   for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }

@@ -218,11 +218,11 @@ type BulkContent =
 
 export interface BulkItem {
   readonly iri: string;
-  /** Absent for a container. */
+  /** Content of the resource. Absent for a container. */
   readonly content?: BulkContent;
   readonly links?: ClientLinks;
   readonly acl?: Pick<AclDocument, 'prefixes' | 'keys'>;
-  /** Milliseconds since the epoch. */
+  /** Times of creation and of the last change, in milliseconds since the epoch. */
   readonly created?: number;
   readonly modified?: number;
 }
@@ -275,6 +275,6 @@ function usable(storage: Storage, item: BulkItem): BulkItem {
   };
 }
 
-/** True if a date is not before 1970 and not in the future. */
+/** Returns true if a date is not before 1970 and not in the future. */
 const isPast = (date: number | undefined, now: number): date is number =>
   date !== undefined && date >= 0 && date <= now;

@@ -89,7 +89,7 @@ async function assertContainerState(
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
-/** True if the name is reserved, either as sent or within the composed path (rule 6.2). */
+/** Returns true if the name is reserved, either as sent or within the composed path (rule 6.2). */
 const isReservedName = ({ rootIri: storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 

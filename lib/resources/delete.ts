@@ -122,7 +122,7 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
 const triplesOf = (records: readonly ResourceRecord[]): number =>
   records.reduce((sum, { triples = 0 }) => sum + triples, 0);
 
-/** True if a transaction on a subtree would block all others for too long. Parts of it are then done before or afterwards. */
+/** Returns true if a transaction on a subtree would block others for too long. Parts of it are then done before or after. */
 export const isLongFor = (
   { store: { coordination } }: Storage,
   root: ResourceRecord,

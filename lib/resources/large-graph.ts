@@ -14,7 +14,7 @@ const maxInXml = 100_000;
 /** Time after which the response is aborted if the client does not read (`ReadingTime`): the snapshot must be released. */
 const idleMs = 60_000;
 
-/** True if a graph is streamed as lines in this format. */
+/** Returns true if a graph is streamed as lines in this format. */
 export const hasLines = (format: RdfFormat, { triples = 0 }: ResourceRecord): boolean =>
   isLargeGraph(triples) && (format !== rdfXml || triples > maxInXml);
 

@@ -175,11 +175,11 @@ async function patchGraph(
   return linksOfGraph(decodeGraph(keys), links, iri);
 }
 
-/** True if a value is a linkset document: its only member is `linkset`. With other members, `linkset` is a relation. */
+/** Returns true if a value is a linkset document: its only member is `linkset`. With other members, `linkset` is a relation. */
 const isDocument = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === 'linkset';
 
-/** True if a JSON Patch addresses the document, not the client's relations. @throws LwsError `malformed-body` for a mix */
+/** Returns true if a JSON Patch addresses the document, not the relations. @throws LwsError `malformed-body` for a mix */
 function addressesDocument(operations: unknown): boolean {
   const entries = Array.isArray(operations) ? (operations as Readonly<Record<string, unknown>>[]) : [];
   const forms = new Set(

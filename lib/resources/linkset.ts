@@ -64,12 +64,12 @@ export const relationName = (name: string): string => (name.includes(':') ? name
 export const searchedRelation = (name: string): string =>
   relationName(name.startsWith(registered) ? name.slice(registered.length) : name);
 
-/** True if the server manages a relation, given by its name or by its registered IRI. */
+/** Returns true if the server manages a relation, given by its name or by its registered IRI. */
 const isManaged = (name: string): boolean =>
   managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
 const isManagedOrType = (name: string): boolean => name === 'type' || managed.has(name);
 
-/** True if a client may declare a type (rule 11.3): not a structural type or interaction model. */
+/** Returns true if a client may declare a type (rule 11.3): not a structural type or interaction model. */
 const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
 
 /** Returns the members of the link context object of a resource, in the order of rule 11.1. */

@@ -236,6 +236,6 @@ export const memberCounts = (
   options: CountOptions,
 ): MemberCounts | undefined => followMembers(store).obtain(container, options);
 
-/** True if a pending transaction creates or deletes a resource in the ranges. A read may or may not see such a change. */
+/** Returns true if a pending transaction creates or deletes a resource in the ranges, which a read may or may not see. */
 export const isUnderWay = (store: Store, ranges: readonly IriRange[]): boolean =>
   followMembers(store).isUnderWay(ranges);

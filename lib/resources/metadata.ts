@@ -65,7 +65,7 @@ export function stageLinks<T extends ResourceRecord>(
   } as T;
 }
 
-/** True if a transaction writes the links of a resource. Dates do not show this: two writes can have the same millisecond. */
+/** Returns true if a transaction writes the links of a resource. Dates cannot show this: two writes can have the same date. */
 export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
 /** Stages the deletion of the links of a resource that is deleted (rule 11.4). */

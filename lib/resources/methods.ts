@@ -22,7 +22,7 @@ export const linksetPatches = (described: string, storage: Pick<Storage, 'profil
   ...(hasDescription(described, storage) ? rdfPatches(storage) : []),
 ];
 
-/** True if the linkset of a resource is also its description in RDF (rule 20.12). */
+/** Returns true if the linkset of a resource is also its description in RDF (rule 20.12). */
 export const hasDescription = (described: string, { profile }: Pick<Storage, 'profile'>): boolean =>
   profile !== undefined && isContainerIri(described);
 

@@ -32,7 +32,7 @@ export const tooManyMoved = (): LwsError =>
     `One request moves or copies at most ${maxResources} resources with ${maxMoved} triples, and replaces at most ${maxStaged} triples. The limits are fixed. Delete what is replaced, or create the Destination and move the members one by one.`,
   );
 
-/** True if graphs have at most the given counts of triples and characters of keys. */
+/** Returns true if graphs have at most the given counts of triples and characters of keys. */
 function fits(
   graphs: readonly { readonly keys: PackedKeys }[],
   most: readonly [triples: number, characters: number],
@@ -89,7 +89,7 @@ export class Preparation {
     return placed;
   }
 
-  /** True if the graph of a source is already written at its new name. */
+  /** Returns true if the graph of a source is already written at its new name. */
   isAhead(iri: string): boolean {
     return this.ahead.has(iri);
   }

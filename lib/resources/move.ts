@@ -69,7 +69,7 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
       await preparation.discard();
     }
   };
-  // A container needs a decision for each member, and a large graph needs much memory: such requests wait for a turn.
+  // A container needs a decision for each member, and a large graph needs much memory: such requests are queued.
   return source.kind === 'container' || isLargeGraph(source.triples ?? 0)
     ? inTurn(storage, request.access, work)
     : work();
@@ -86,7 +86,7 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
     prepare: async (after) => {
       preparation.isCommitting = false;
       const { source, old } = await admit(storage, store, request);
-      // A container needs a decision for each member, and a large graph needs much memory: such requests are queued.
+      // Check this first, so that the later responses do not depend on resources that the caller cannot see.
       const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
       let freed = 0;
       for (const { size } of replaced.values()) freed += size;

@@ -128,9 +128,7 @@ async function rewritten(
   return runs;
 }
 
-/**
- * Returns the size of the default Turtle. It can change, because an IRI may be relative to the old name but not to the new one.
- */
+/** Returns the size of the default Turtle. It can change, if an IRI is relative to the old name but not to the new one. */
 async function sizeOf(
   { documents }: Storage,
   { record, iri }: Pick<Placed, 'record' | 'iri'>,

@@ -63,10 +63,10 @@ function assertPath(path: string): void {
       throw new LwsError('bad-request', 'The path contains an empty segment, "." or "..".');
 }
 
-/** True for `.` and `..`, also percent-encoded: URL libraries resolve them, so such a resource could not be addressed. */
+/** Returns true for `.` and `..`, also percent-encoded: URL libraries resolve them, so they cannot address a resource. */
 const isDots = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
 
-/** True if an IRI, as sent and without regard to case, or its container form is reserved (rule 1.3). */
+/** Returns true if an IRI, as sent and without regard to case, or its container form is reserved (rule 1.3). */
 export function isReserved(iri: string, storage: string, systemPrefix: string): boolean {
   const name = nameOf(iri).toLowerCase();
   if (/\.(?:acl|meta)\/?$/.test(name)) return true;

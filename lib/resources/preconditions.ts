@@ -6,7 +6,7 @@ import type { StateCondition } from '../tools/fields/if-states.js';
 export interface Preconditions {
   readonly ifMatch?: '*' | readonly EntityTag[] | undefined;
   readonly ifNoneMatch?: '*' | readonly EntityTag[] | undefined;
-  /** Milliseconds since the epoch. */
+  /** Times of the date preconditions, in milliseconds since the epoch. */
   readonly ifModifiedSince?: number | undefined;
   readonly ifUnmodifiedSince?: number | undefined;
   /** Condition lists of the `If` field for the target. One list must hold (RFC 4918 10.4). */
@@ -15,7 +15,7 @@ export interface Preconditions {
 
 /** Time at which a state of a resource began. */
 export interface Dated {
-  /** Milliseconds since the epoch. */
+  /** Start of the state, in milliseconds since the epoch. */
   readonly modified: number;
   /** True if the previous state began in the same second, so that `Last-Modified` is the same (RFC 9110 8.8.2.2). */
   readonly sharesSecond?: true | undefined;
@@ -40,11 +40,11 @@ export function datedAnew<T extends Dated>(before: T, now: number): T {
   return dated;
 }
 
-/** True if a date in whole seconds identifies this state only. */
+/** Returns true if a date in whole seconds identifies this state only. */
 export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): boolean =>
   !sharesSecond && wholeSeconds(modified) === date;
 
-/** True if a tag belongs to the current state or any of its variants (rule 8.1). */
+/** Returns true if a tag belongs to the current state or any of its variants (rule 8.1). */
 const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**
@@ -84,7 +84,7 @@ export function assertPreconditions(
   }
 }
 
-/** True if all conditions hold for a state. Lock tokens never match, because there are no locks. Tags are compared strongly. */
+/** Returns true if all conditions hold for a state. Tags are compared strongly. Without locks, lock tokens never match. */
 export const holds = (conditions: readonly StateCondition[], state: string | undefined): boolean =>
   conditions.every(
     ({ negated, tag }) =>
@@ -95,8 +95,8 @@ const isUnmodifiedSince = (state: Dated, date: number): boolean =>
   wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
 /**
- * True if a read returns 304. A date does not match if the previous state began within the same second.
- * @param tag opaque tag of the selected representation
+ * Returns true if a read returns 304. A date does not match if the previous state began within the same second. @param tag
+ * opaque tag of the selected representation
  */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, state: Dated): boolean {
   if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);

@@ -44,7 +44,7 @@ export function rdfRepresentation(
 /** Cache entry for a format that cannot express the graph. */
 const unwritable = { tag: '', mediaType: '', bytes: Buffer.alloc(0) };
 
-/** True if the bytes are kept in memory after the first read. */
+/** Returns true if the bytes are kept in memory after the first read. */
 export const isSmall = ({ size }: ResourceRecord): boolean => size <= cachedBlobBytes;
 
 /** Returns the bytes of a small blob, or `undefined` if the resource was replaced or deleted. @throws DamagedBlobError */

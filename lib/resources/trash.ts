@@ -32,7 +32,7 @@ const inProgressMs = 3_600_000;
 
 interface Trashed {
   readonly from: string;
-  /** Milliseconds since the epoch. */
+  /** Time of the deletion, in milliseconds since the epoch. */
   readonly at: number;
   readonly by?: string | undefined;
 }

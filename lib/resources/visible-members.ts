@@ -61,7 +61,7 @@ export async function visibleMembers(
 /** Up to this count of members, building a listing takes less time than a pause. */
 export const fewMembers = 50;
 
-/** True if the members of a container are counted in segments. Smaller containers are read completely. */
+/** Returns true if the members of a container are counted in segments. Smaller containers are read completely. */
 const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
   members > limits.pageSize;
 

@@ -67,7 +67,7 @@ export const nameTaken = (): LwsError =>
 /** A new resource before its links are staged. */
 export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
   readonly facts: ContentFacts;
-  /** Milliseconds since the epoch (default: now). */
+  /** Times of creation and of the last change, in milliseconds since the epoch. Default: now. */
   readonly created?: number | undefined;
   readonly modified?: number | undefined;
 };
@@ -260,9 +260,7 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
   });
 }
 
-/**
- * Asserts that Link types name a container exactly for a final slash (rule 6.8). @throws LwsError `interaction-model-conflict`
- */
+/** Asserts that Link types match the final slash of the IRI (rule 6.8). @throws LwsError `interaction-model-conflict` */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))
     throw new LwsError(

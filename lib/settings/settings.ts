@@ -138,7 +138,7 @@ export interface DescribedSetting {
   readonly source: string;
 }
 
-/** True for secrets. Recognized by name, so that third-party components cannot forget to declare them. */
+/** Returns true for secrets. Recognized by name, so that third-party components cannot forget to declare them. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
 /** Source of a storage's own settings in a deployment, for messages. */

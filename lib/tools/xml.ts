@@ -33,10 +33,7 @@ export class XmlElement {
     this.localName = node.localName;
   }
 
-  /**
-   * Parses a document. @param refuse throws if it is not well-formed. It does not get the parser's message, which quotes the
-   * text
-   */
+  /** Parses a document. @param refuse throws if it is not well-formed, without the parser's message, which quotes the text */
   static parse(text: string, refuse: () => never): XmlElement {
     const { DOMParser } = require('@xmldom/xmldom') as Xmldom;
     const parser = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } });

@@ -94,9 +94,7 @@ function isPure(node: Algebra.Expression): boolean {
   return isKnown && !changing.has(operator.toLowerCase()) && args.every(isPure);
 }
 
-/**
- * Returns a constant's token. @throws NotCompiledError for a term that cannot be stored, MalformedTermError if it is invalid
- */
+/** Returns a constant's token. @throws NotCompiledError if it cannot be stored, MalformedTermError if it is invalid */
 export function constantToken(term: Term): TermKey {
   try {
     return termKey(term);
@@ -203,9 +201,7 @@ function compileTerm(term: Term, names: Names, use: Use): Evaluate {
   };
 }
 
-/**
- * Compiles an EXISTS: reads its result (mark) from the row. No pattern binds this slot, so it is not added to the expression.
- */
+/** Compiles an EXISTS: reads its result (mark) from the row. No pattern binds this slot, so the expression does not list it. */
 function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);
   if (slot === undefined) throw new NotCompiledError('EXISTS is not allowed here');

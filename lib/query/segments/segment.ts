@@ -260,7 +260,7 @@ export const segmentBytes = ({ resident, columns = [], terms, orders }: SegmentD
     ...orders.flatMap(({ fences, firsts }) => [fences, firsts]),
   ].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** True if everything except long terms is in memory. */
+/** Returns true if everything except long terms is in memory. */
 export const isResident = ({ resident, columns }: SegmentData): boolean =>
   columns !== undefined || resident.length === sections.length;
 
@@ -298,7 +298,7 @@ export class Segment {
     this.closer();
   }
 
-  /** `close` as a function without a reference to the segment, so that the segment can be garbage-collected. */
+  /** Returns `close` as a function without a reference to the segment, so that the segment can be garbage-collected. */
   get closer(): () => void {
     const { cached, cacheOf, file, long } = this;
     return () => {

@@ -46,7 +46,7 @@ export interface Surroundings {
   readonly deployment?: Deployment | undefined;
   /** Storage of `lws.base-uri`. All other storages have this field. */
   readonly home?: OpenStorage | undefined;
-  /** See `AssemblyContext`. */
+  /** Id of the last change of the owners by an operator. */
   readonly ownersChange?: string | undefined;
 }
 
@@ -56,9 +56,9 @@ export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   /** Handles a request. Settles when the response no longer needs the storage. */
   readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
   readonly upgrade: Upgrade;
-  /** True while background work is running. */
+  /** Returns true while background work is running. */
   isBusy(): boolean;
-  /** True while clients are subscribed. */
+  /** Returns true while clients are subscribed. */
   isFollowed(): boolean;
   /** Ends responses that have no end, such as event streams. */
   drain(): void;

@@ -12,7 +12,7 @@ export interface OpenStoragesOptions {
   readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
-  /** True if the named storage may be opened. */
+  /** Returns true if the named storage may be opened. */
   readonly isReady: (name: string) => boolean;
   /** Opens the named storage. */
   readonly open: (name: string) => Promise<OpenStorage>;

@@ -14,9 +14,9 @@ export interface Seat {
   isJudged: boolean;
   /** True for a request to the token endpoint, whose credential is in the body. */
   readonly isForToken: boolean;
-  /** True while a part of the request body is missing. */
+  /** Returns true while a part of the request body is missing. */
   isUnfinished(): boolean;
-  /** True from the first byte of the response. From then on, the request only waits for the client to read. */
+  /** Returns true from the first byte of the response. From then on, the request only waits for the client to read. */
   isSending(): boolean;
   /** Ends the wait for the body with an error. */
   interrupt(error: LwsError): void;
@@ -104,7 +104,7 @@ export class Seats {
       this.interruptOldest(alike, callerClass);
   }
 
-  /** True while a credential is being verified, for a limited time. */
+  /** Returns true while a credential is being verified, for a limited time. */
   private isUnverified(seat: Seat): boolean {
     return (!seat.isJudged || seat.isForToken) && !this.isOlder(seat, judgedMs);
   }

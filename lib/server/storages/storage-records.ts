@@ -57,7 +57,7 @@ export class StorageRecords {
     return this.sorted;
   }
 
-  /** Directory of a storage, which is a data directory. */
+  /** Returns the directory of a storage, which is a data directory. */
   folderOf(name: string): string {
     return join(this.folder, name);
   }

@@ -16,7 +16,7 @@ export interface BlobPlace {
 /** Location of blobs: plain data, with which any thread can open the blob store (`blobsAt`). */
 export interface BlobLocation {
   readonly dataDir: string;
-  /** Default: the directory `blobs/` of the data directory. */
+  /** Blob store of a component. Default: the directory `blobs/` of the data directory. */
   readonly place?: BlobPlace | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Blobs {
   readonly isNew: boolean;
   /** Free space of LevelDB's disk. */
   readonly space: DiskSpace;
-  /** True if the location exists, before `open` creates it. */
+  /** Returns true if the location exists, before `open` creates it. */
   exists(): Promise<boolean>;
   /**
    * Creates the location if it is missing.

@@ -1,7 +1,6 @@
 /**
  * Serializes large graphs with one triple per line in GSPO key order, as N-Triples, which is also valid Turtle, TriG and
- * N-Quads. A line depends only on its key, so that a change of a few triples can adjust the size without reading the other
- * lines.
+ * N-Quads. A line depends only on its key, so that a change of a few triples can adjust the size without reading other lines.
  */
 import type { Quad } from '@rdfjs/types';
 import { bracketed, shortString, tripleTerm } from '../../rdf/turtle-terms.js';
@@ -99,7 +98,7 @@ export function lineCounter(): (key: string) => number {
 /** Default Turtle of a graph: its size for the record, and its bytes unless the graph is large. */
 export interface DefaultTurtle {
   readonly size: number;
-  /** Absent for a large graph. */
+  /** Bytes of the Turtle document. Absent for a large graph. */
   readonly turtle?: Uint8Array<ArrayBuffer>;
 }
 

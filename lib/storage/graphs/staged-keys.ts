@@ -6,7 +6,10 @@ import { entryKey, entryRange, type KeyRange, partsOfEntry } from '../keys/recor
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
-/** Key of the entry that marks a graph. The value is `dropped`, `newRemoval()`, or the name of the upload that writes it (`loadingName`). */
+/**
+ * Returns the key of the entry that marks a graph. The value is `dropped`, `newRemoval()`, or the name of the upload
+ * (`loadingName`).
+ */
 export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
 /** Value from the deletion of the graph until its quads are removed. */

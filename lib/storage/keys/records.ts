@@ -19,7 +19,7 @@ export interface ResourceRecord {
   readonly mediaType: string;
   /** Size in bytes: of the content, or for RDF of the default Turtle (rule 9.1). 0 for containers. */
   readonly size: number;
-  /** Milliseconds since the epoch. */
+  /** Times of creation and of the last change, in milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
   /** True if the previous state was modified within the same second: Last-Modified does not distinguish the two states. */

@@ -30,7 +30,7 @@ async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
   return 'new';
 }
 
-/** True if LevelDB cannot be opened because another process has it open. */
+/** Returns true if LevelDB cannot be opened because another process has it open. */
 const isLocked = (error: unknown): boolean =>
   (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
 
@@ -63,7 +63,7 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** True if the store cannot be opened because another process has it open, such as a server. */
+/** Returns true if the store cannot be opened because another process has it open, such as a server. */
 export const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableError && isLocked(error.cause);
 
 /** Newest log of each LevelDB open in this thread. */
@@ -94,8 +94,8 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
   return level as unknown as Level;
 }
 
-// A larger write buffer than LevelDB's 4 MiB makes compactions rarer (a sixth less work per write at 32 than at 16). Up to
-// twice this may be in memory.
+// Returns a LevelDB whose write buffer is larger than the default of 4 MiB: compactions are rarer (a sixth less work per write
+// at 32 than at 16). Up to twice the buffer may be in memory.
 const levelIn = (folder: string, isSmall: boolean): ClassicLevel =>
   new ClassicLevel(folder, {
     keyEncoding: 'utf8',
@@ -142,7 +142,7 @@ async function sizeOf(folder: string, isWanted: (name: string) => boolean = () =
 
 const levels = [1, 2, 3, 4, 5, 6];
 
-/** True if deleted entries can return (decision 168): LevelDB has the defect, and a level of the database has several files. */
+/** Returns true if deleted entries can return: LevelDB has the defect (decision 168), and a level has several files. */
 export function canReturnDeleted(level: Level): boolean {
   if (!(level instanceof ClassicLevel) || level.status !== 'open') return false;
   const property = (name: string): string => level.getProperty(`leveldb.${name}`);

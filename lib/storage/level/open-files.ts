@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 /** Limit of open files if the system does not report a limit. */
 const usualFiles = 1024;
 
-/** Maximum number of open files and sockets of this process. */
+/** Returns the maximum number of open files and sockets of this process. */
 export function maxFiles(): number {
   try {
     // At startup, Node has raised the soft limit to the hard limit.

@@ -12,9 +12,9 @@ export interface Announcement {
 
 /** Change of one resource. If a container's membership changes, only the member has a change. */
 export interface ResourceChange {
-  /** Absent if it was created. */
+  /** Record before the change. Absent if the resource was created. */
   readonly before?: ResourceRecord;
-  /** Absent if it was deleted. */
+  /** Record after the change. Absent if the resource was deleted. */
   readonly after?: ResourceRecord;
 }
 
@@ -22,7 +22,7 @@ export interface ResourceChange {
 export interface EventStamp {
   /** Id of the event: a `urn:uuid:`. */
   readonly event: string;
-  /** Milliseconds since the epoch. */
+  /** Time of the event, in milliseconds since the epoch. */
   readonly at: number;
 }
 

@@ -52,7 +52,7 @@ export interface CheckReport {
 }
 
 export interface CheckOptions {
-  /** Also reads every blob and compares its digest. */
+  /** True to also read every blob and compare its digest. */
   readonly content?: boolean;
   /** Called after each block of keys with the count of checked records, triples or blobs. */
   readonly onProgress?: (what: string, done: number) => void;

@@ -35,7 +35,7 @@ export type Work<T, P = void> = (transaction: Transaction, prepared: P) => Promi
 export type Prepare<P> = (after: (release: (error: unknown) => unknown) => void) => Promise<P>;
 
 export interface TransactOptions<P = unknown> {
-  /** True if the work only deletes: it is then exempt from the quota, and allowed on an almost full disk. */
+  /** True if the work only deletes. It is then exempt from the quota, and allowed on an almost full disk. */
   readonly frees?: boolean;
   /** Called when the transaction is staged: later transactions see its changes, and only the disk can still reject it. */
   readonly onStaged?: () => void;

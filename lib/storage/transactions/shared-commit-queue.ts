@@ -121,6 +121,6 @@ export class SharedCommitQueue extends CommitQueue {
   }
 }
 
-/** Error of a server that cannot write its replica. Other servers may be able to respond. */
+/** Creates the error of a server that cannot write its replica. Other servers may be able to respond. */
 const replicaBehind = (cause: unknown): LwsError =>
   tooBusy('This server cannot write its copy of the storage at the moment. Retry in a few seconds.', 5, { cause });

@@ -304,8 +304,8 @@ export class Store extends StoreListeners {
   /**
    * Runs `work` while no other transaction runs, commits the staged changes, and returns its result when they are on disk. If
    * `work` throws, nothing is written. Check preconditions, authorization and quota inside. `work` must only stage: it runs
-   * again on `Again`, because it was computed from an outdated state, needs a preparation, or a graph of that name is being
-   * written or removed.
+   * again after `Again`, if its state is outdated, a preparation is needed, or a graph of that name is being written or
+   * removed.
    * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk
    * rejects the batch
    */

@@ -133,7 +133,7 @@ function matches(range: MediaRange, offer: Offer): boolean {
   return true;
 }
 
-/** Specificity of a range: parameters outweigh the type, and the type outweighs the wildcard. */
+/** Returns the specificity of a range: parameters outweigh the type, and the type outweighs the wildcard. */
 function specificityOf(range: MediaRange): number {
   const { size } = range.parameters;
   const counted = size > 0 && range.parameters.has('charset') ? size - 1 : size;

@@ -1,9 +1,7 @@
 /** Client addresses as keys of limits. */
 import { createHash } from 'node:crypto';
 
-/**
- * Returns the key that the limits use for an address. An IPv6 /64 network is one client, since each host has 2^64 addresses.
- */
+/** Returns the key of an address in limits. An IPv6 /64 network is one client, since each host has 2^64 addresses. */
 export const clientOf = (address: string): string =>
   address.includes(':') && !address.includes('.') ? expand(address).slice(0, 4).join(':') : address;
 

@@ -66,6 +66,6 @@ export function parseDateTime(text: string): number {
   return isDay ? Date.parse(text) : Number.NaN;
 }
 
-/** True for a time in milliseconds since the epoch that can be formatted as a date. */
+/** Returns true for a time in milliseconds since the epoch that can be formatted as a date. */
 export const isTime = (value: unknown): value is number =>
   Number.isSafeInteger(value) && !Number.isNaN(new Date(value as number).getTime());

@@ -12,7 +12,7 @@ const slash = 0x2f;
 /** Maximum length of a media type that is sent in responses, in characters: HTTP clients reject 16 KiB of fields. */
 export const longestEcho = 8 << 10;
 
-/** True if a media type can be sent in a response unchanged. */
+/** Returns true if a media type can be sent in a response unchanged. */
 export const isSendableType = (field: string): boolean =>
   field.length <= longestEcho &&
   /^[\t -~\u0080-\u00ff]*$/.test(field) &&

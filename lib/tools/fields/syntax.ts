@@ -151,7 +151,7 @@ export function splitList(field: string): readonly string[] {
   return members;
 }
 
-/** True if a character is allowed in a quoted string, possibly escaped. Fields contain octets: at most 0xFF. */
+/** Returns true if a character is allowed in a quoted string, possibly escaped. Fields contain octets: at most 0xFF. */
 function isText(code: number): boolean {
   return code === tab || (code >= space && code <= 0xff && code !== 0x7f);
 }

@@ -18,7 +18,7 @@ export function readNumber(text: string): number | ExactNumber {
   return isKept(text) ? Number(text) : new ExactNumber(text);
 }
 
-/** True if `JSON.parse` and `JSON.stringify` preserve the digits and the format. */
+/** Returns true if `JSON.parse` and `JSON.stringify` preserve the digits and the format. */
 export function isKept(text: string): boolean {
   return shortInteger.test(text) || String(Number(text)) === text;
 }

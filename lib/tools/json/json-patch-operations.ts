@@ -219,6 +219,6 @@ function faultOf(operation: unknown): string | undefined {
   return /^(add|replace|test)$/.test(op) && !Object.hasOwn(operation, 'value') ? 'has no "value"' : undefined;
 }
 
-/** True for a JSON Pointer (RFC 6901 section 3): empty or beginning with a slash, and every `~` is part of an escape. */
+/** Returns true for a JSON Pointer (RFC 6901 3): empty or beginning with a slash, and every `~` is part of an escape. */
 const isPointer = (value: unknown): boolean =>
   typeof value === 'string' && /^(?:$|\/)/.test(value) && !/~(?![01])/.test(value);

@@ -59,8 +59,8 @@ const embeddings: readonly (readonly [Block, number])[] = [
 ];
 
 /**
- * True for a global unicast address; IPv4 addresses embedded in IPv6 are checked as IPv4. Rejects special-purpose ranges, zone
- * identifiers, and anything that is not an address in canonical form.
+ * Returns true for a global unicast address; IPv4 addresses embedded in IPv6 are checked as IPv4. Rejects special-purpose
+ * ranges, zone identifiers, and anything that is not an address in canonical form.
  */
 export function isGlobalUnicast(address: string): boolean {
   // A zone (RFC 4007 11) is meaningful only for non-global addresses.
@@ -95,7 +95,7 @@ export const hostList: SettingParser<readonly string[]> = {
   },
 };
 
-/** True if the host of a URL is listed, with its port if the entry has one. The default ports are 80 and 443. */
+/** Returns true if the host of a URL is listed, with its port if the entry has one. The default ports are 80 and 443. */
 export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolean {
   const host = hostOf(url);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -106,7 +106,7 @@ export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolea
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
-/** True for an https URL, and for an http URL on a loopback address. */
+/** Returns true for an https URL, and for an http URL on a loopback address. */
 export function isSecureUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));

@@ -182,7 +182,7 @@ function fieldsOf({ headers }: Dispatcher.ResponseData): Record<string, string> 
   return fields;
 }
 
-/** RFC 9110 12.5.3: only `identity` is accepted. Other content codings are errors: a small body could expand. */
+/** Rejects a content coding other than `identity`, because a small body could expand (RFC 9110 12.5.3). */
 function requireIdentity(headers: Readonly<Record<string, string>>, place: string): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (coding !== 'identity')

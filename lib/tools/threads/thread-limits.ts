@@ -12,7 +12,7 @@ export function memoryOfProcess(): number {
 /** Scales the size of a cache by the memory: the full size from 2 GiB on, less with less memory. */
 export const affordable = (size: number): number => Math.round(size * Math.min(1, memoryOfProcess() / 2 ** 31));
 
-/** Size of the young generation in MiB. Some versions of V8 let it grow to four times this size, and a thread retains it. */
+/** Size of the young generation in MiB. Some versions of V8 let it grow to four times this size, and retain it after work. */
 const usualNurseryMb = affordable(48);
 
 /** Heap for code and caches in MiB, which is added to the limit of the work. */

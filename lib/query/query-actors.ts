@@ -41,7 +41,7 @@ export const composedPipeline: Pipeline = {
   operators: [whole.name],
 };
 
-/** Returns the engine. Its `query` accepts only algebra and contexts. */
+/** Returns the engine of three actors. Its method `query` accepts only algebra and contexts of `contextOf`. */
 export function composedOfActors(): QueryEngineBase {
   // Skip the DESCRIBE actor for updates and known queries, because it visits every node of an operation.
   const others = new WeakSet<Algebra.Operation>();

@@ -61,7 +61,7 @@ export const snapshotState = (
 
 /** Maximum characters of keys that an operation reads: buffers of keys do not count for the memory limit of the thread. */
 const maxCharacters = 192 << 20;
-/** Maximum number of subjects to filter the keys of a graph in memory by. */
+/** Maximum count of subjects by which the keys of a graph in memory are filtered. */
 const fewSubjects = 8;
 
 type KeysOf = StateBefore['keysOf'];

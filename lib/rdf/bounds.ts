@@ -34,7 +34,7 @@ export interface Bounds {
 /** Default limits of a document. */
 export const usualBounds: Bounds = { triples: 500_000 };
 
-/** Characters of terms allowed: for every document, in addition per byte of the document, and per triple. */
+/** Maximum characters of terms: a fixed count, plus a count per byte of the document, plus a count per triple. */
 const [characters, perByte, perTriple] = [4 << 20, 16, 512];
 
 /** Enforces the limits on triples and characters of terms while parsing: prefixes make terms longer than the text. */

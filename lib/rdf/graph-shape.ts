@@ -65,7 +65,7 @@ export function shapeOf(quads: readonly Quad[], base: string): GraphShape {
   for (const quad of quads) {
     const blank = quad.subject.termType === 'BlankNode';
     const value = quad.subject.value;
-    // Triples of one subject are usually adjacent.
+    // Reuse the last node, because triples of one subject are usually adjacent.
     if (node === undefined || node.value !== value || node.blank !== blank) {
       node = obtain(blank ? blanks : named, value, blank);
       if (node.properties.size === 0) subjects.push(node);

@@ -37,7 +37,7 @@ const mostNamed = 10;
 
 /** Returns a context resolver for one document. @param load returns shipped and given contexts, throws for other contexts */
 export function contextResolver(load: ReturnType<typeof contextLoader>) {
-  // Count of contexts being processed. Meanwhile, `jsonld` also resolves the scoped contexts of their terms.
+  // Count of contexts being processed. While it is not 0, `jsonld` also resolves the scoped contexts of their terms.
   let open = 0;
   const watched = (found: ResolvedContext): ResolvedContext => ({
     document: found.document,

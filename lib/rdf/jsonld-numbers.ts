@@ -13,7 +13,7 @@ const [firstStandIn, step] = [2 ** 900, 2 ** 848];
 /** Decimal digits that every double preserves. */
 const safeDigits = 15;
 
-/** Digits of an integer from which JSON-LD converts it to a double (10^21 and more). */
+/** Count of digits from which JSON-LD converts an integer to a double (10^21 and more). */
 const digitsOfDoubles = 22;
 
 /** Matches every text with a number that may have to be replaced, and some other texts. */

@@ -36,7 +36,7 @@ export async function parseJsonLd(
   for (const node of [document].flat() as { readonly '@context'?: unknown }[])
     for (const context of [node?.['@context']].flat()) assertNoContextWithin(context);
   const { default: jsonld } = await import('jsonld');
-  // `jsonld` replaces the loader's error for scoped contexts. Keep it here.
+  // `jsonld` replaces the loader's error for scoped contexts. Keep the original error here.
   let refusal: unknown;
   const documentLoader = contextLoader(contexts, (error) => {
     refusal = error;
@@ -50,7 +50,7 @@ export async function parseJsonLd(
     return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
   } catch (error) {
     if (refusal !== undefined || error instanceof LwsError) throw refusal ?? error;
-    // Other errors are unchecked faults in `jsonld`, such as a TypeError. Their messages do not help a client.
+    // Errors with another name are unchecked faults in `jsonld`, such as a TypeError. Their messages do not help a client.
     const isOwn = (error as Error).name.startsWith('jsonld.');
     throw malformed(isOwn ? (error as Error).message : 'its structure is not valid JSON-LD', error);
   }
@@ -85,7 +85,7 @@ function guardValues(node: unknown, standIns: StandIns): void {
   for (const value of Object.values(node)) guardValues(value, standIns);
 }
 
-/** Start of the temporary datatype of literals with a base direction. Direction and language follow. */
+/** Prefix of the temporary datatype of literals with a base direction. Direction and language follow the prefix. */
 const directionInDisguise = 'urn:quadpod:direction:';
 
 /** Replaces a base direction. @throws LwsError `unsupported-rdf` without a language, which RDF 1.2 requires */
@@ -116,7 +116,7 @@ function ownNumbers(node: ValueObject, standIns: StandIns): void {
 
 const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;
 
-/** Converts a quad of `jsonld`: plain objects, blank labels with `_:`, and temporary datatypes. */
+/** Converts a quad of `jsonld`, which has plain objects, blank labels with `_:`, and temporary datatypes. */
 function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
   // `jsonld` drops a triple with an invalid object, but a list would lose an item unnoticed.
   if (!quad.object)

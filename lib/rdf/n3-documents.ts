@@ -28,7 +28,7 @@ function strayLine(text: string): number | undefined {
 function isTripleLine(line: string): boolean {
   let at = endOf(blank, line, 0);
   if (at < line.length && line[at] !== '#') {
-    // Count of triple terms that are open at this position. Each must still have a third term.
+    // Count of triple terms that have begun, but not ended, at this position. Each must still have a third term.
     let open = 0;
     for (let term = 0; term < 3; term++) {
       while (line.startsWith(opening, at)) {
@@ -90,7 +90,7 @@ interface KeptParser extends Parser {
 const kept = new Map<string, KeptParser>();
 
 function parserFor(text: string, format: string, { base, factory }: N3Parsing): Parser {
-  // Use our factory: the terms of n3 compute their parts on every access.
+  // Use our term factory: the terms of n3 compute their properties on every access.
   const options = { format, factory: factory as never };
   if (base === undefined || text.length > longestKept)
     return new Parser(base === undefined ? options : { ...options, baseIRI: base });

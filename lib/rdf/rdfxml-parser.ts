@@ -61,7 +61,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
     parser.on('error', reject);
     parser.on('end', () => {
       try {
-        // The parser does not check whether the document is complete at the end of the stream.
+        // Close the XML parser to check that the document is complete, which the RDF/XML parser does not check.
         inside.saxParser.close();
         resolve(quads);
       } catch (error) {

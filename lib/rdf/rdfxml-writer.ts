@@ -22,7 +22,7 @@ interface Writing {
 }
 
 interface Names {
-  /** Declarations of the root: given prefixes, and those required by predicates. */
+  /** Prefixes that the root element declares: given prefixes, and prefixes that predicates require. */
   readonly declared: Map<string, string>;
   readonly byNamespace: Map<string, string>;
   readonly byPredicate: Map<string, string>;

@@ -12,9 +12,9 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Writ
   'application/ld+json': writeJsonLd,
   'application/n-triples': writeNTriples,
   'application/rdf+xml': writeRdfXml,
-  // For one default graph, TriG and Turtle are the same (RDF 1.1 TriG 2.1).
+  // Without named graphs, TriG equals Turtle (RDF 1.1 TriG 2.1).
   'application/trig': writeTurtle,
-  // For one default graph, N-Quads and N-Triples are the same.
+  // Without named graphs, N-Quads equals N-Triples.
   'application/n-quads': writeNTriples,
 };
 

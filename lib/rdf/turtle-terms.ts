@@ -33,7 +33,7 @@ const LANGUAGE_TAG = /^[A-Za-z]+(?:-[A-Za-z0-9]+)*$/;
 
 const NOT_PLAIN = /["\\\x00-\x1f\x7f\ufffe\uffff]/;
 const ALL_NOT_PLAIN = new RegExp(NOT_PLAIN, 'g');
-/** Characters to escape in long strings: of quotes, only those that could end the string. */
+/** Characters to escape in long strings. A quote is escaped only where it could end the string. */
 const ALL_NOT_PLAIN_IN_LONG = /[\\\x00-\x09\x0b-\x1f\x7f\ufffe\uffff]|"(?="|$)/g;
 
 const NAMED_ESCAPES: Readonly<Record<string, string>> = {

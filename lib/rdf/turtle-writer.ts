@@ -20,7 +20,7 @@ interface Writing {
   readonly iri: (iri: string) => string;
 }
 
-/** Minimum count of objects for which each is written on its own line. */
+/** Minimum count of objects of a property for which each object is written on its own line. */
 const MANY_OBJECTS = 5;
 
 const INDENTATION = '    ';
@@ -76,7 +76,7 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
 export function plainTurtleSize(quads: readonly Quad[], { base, prefixes }: WriterOptions): number | undefined {
   const declared = Object.entries(prefixes).filter(isDeclarable);
   const writing: Writing = { shape: shapeOf([], base), iri: iriWriter(base, declared) };
-  /** Declarations and terms, and the total length of all text between them. */
+  /** Text of declarations and terms, and the total length of all text between them. */
   let [text, around] = ['', 0];
   for (const [name, namespace] of declared) text += `@prefix ${name}: ${bracketed(namespace)} .\n`;
   let [subject, predicate, objects]: [string?, string?, number?] = [];

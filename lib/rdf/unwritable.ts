@@ -1,6 +1,6 @@
 /** Errors of writers for terms that their syntax cannot express. */
 
-/** The requested syntax cannot express a valid RDF term. */
+/** Thrown if the requested syntax cannot express a valid RDF term. */
 export class UnwritableError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class UnwritableError extends Error {
   }
 }
 
-/** A predicate has no XML name (RDF/XML 1.1, 5.1 and 6.1.4: property elements are qualified names). */
+/** Thrown if a predicate has no XML name (RDF/XML 1.1, 5.1 and 6.1.4: property elements are qualified names). */
 export class UnwritablePredicateError extends UnwritableError {
   readonly predicate: string;
 
@@ -18,7 +18,7 @@ export class UnwritablePredicateError extends UnwritableError {
   }
 }
 
-/** A literal has a text or language tag that the syntax cannot express. */
+/** Thrown if a literal has a text or language tag that the syntax cannot express. */
 export class UnwritableLiteralError extends UnwritableError {
   readonly value: string;
 

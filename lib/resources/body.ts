@@ -175,7 +175,7 @@ export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Arr
   for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }
 
-/** Streams the bytes. @throws LwsError `digest-mismatch` after the last chunk */
+/** Yields the bytes of a body. @throws LwsError `digest-mismatch` after the last chunk */
 export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Array> {
   const digests = new DigestCheck(body);
   if (body.length !== 0)

@@ -1,6 +1,6 @@
 /**
- * Linksets as documents (RFC 9264; rules 11.1, 11.2). Server-managed links are generated on every read, client-managed links are
- * returned as sent. Pure.
+ * Linksets as documents (RFC 9264; rules 11.1, 11.2). Server-managed links are generated on every read, client-managed links
+ * are returned as sent. Pure functions.
  */
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
@@ -179,7 +179,7 @@ function readTypes(value: unknown): Target[] {
   return targets.filter(({ href }) => isDeclarable(href));
 }
 
-/** Maximum total length of types. Each is in a header field, and HTTP clients reject responses with 16 KiB of header fields. */
+/** Maximum total length of types. Each type is in a header field, and HTTP clients reject 16 KiB of header fields. */
 const maxTypeCharacters = 8_192;
 
 function assertHeaderRoom(types: readonly Target[]): void {
@@ -193,7 +193,7 @@ function assertHeaderRoom(types: readonly Target[]): void {
 
 /** Reads the value of a client-managed relation: an RFC 9264 target array, or a literal. */
 function readValue(name: string, value: unknown): unknown {
-  // White space is rejected, because Prefer separates relations by spaces.
+  // Reject white space, because Prefer separates relations by spaces.
   const isName = name !== '' && !/[\s\u0000-\u001f\u007f]/.test(name) && isWellFormed(name);
   if (!isName) throw malformed('A relation name must not be empty or contain white space.');
   if (typeof value === 'string') return value;
@@ -260,7 +260,7 @@ function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
 }
 
 /**
- * Returns the links for a graph with the given triples. Links of `before` that are still in it keep their attributes.
+ * Returns the links for a graph with the given triples. Links of `before` that the graph still contains keep their attributes.
  * @throws LwsError `unsupported-rdf` for a triple that is not a link (rule 20.12), and as `readWritten`
  */
 export function linksOfGraph(quads: readonly Quad[], before: ClientLinks, iri: string): ClientLinks {

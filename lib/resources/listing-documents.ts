@@ -113,7 +113,7 @@ export function wholeAsPage(pageSize: number, listing: Listing, page: number | u
   return { ...listing, tag };
 }
 
-/** Returns the tag of a page. It is not the state of the container, so it never satisfies `If-Match` (rule 8.4). */
+/** Returns the tag of a page. The tag is not the state of the container, so it never satisfies `If-Match` (rule 8.4). */
 const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);

@@ -25,11 +25,11 @@ export const withMember = ({ from, count, sum }: CountSegment, iri: string, by: 
   sum: BigInt.asUintN(256, sum + BigInt(by) * hashOf(iri)),
 });
 
-/** Returns the opaque state of a container as the caller sees it. It depends on the visible members only. */
+/** Returns the opaque state of a container as the caller sees it. The state depends on the visible members only. */
 export function stateOfSegments(segments: readonly CountSegment[]): string {
   const [sum, count] = segments.reduce(([a, b], each) => [a + each.sum, b + each.count], [0n, 0]);
   const text = `${count} ${BigInt.asUintN(256, sum).toString(36)}`;
-  // Truncated to the length of a revision, so that the length of a tag does not reveal that members are hidden.
+  // Truncate to the length of a revision, so that the length of a tag does not reveal that members are hidden.
   return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }
 
@@ -74,7 +74,7 @@ export class MemberCounts {
     return this.options.owner;
   }
 
-  /** Incremented when the creation or deletion of a member is staged, committed or dropped. */
+  /** Version of the membership: incremented when the creation or deletion of a member is staged, committed or dropped. */
   get version(): number {
     return this.changes;
   }
@@ -138,7 +138,7 @@ export class MemberCounts {
     return this.merged(parts);
   }
 
-  /** Merges a short last part into the previous one, because repeated splits would otherwise leave many short segments. */
+  /** Merges a short last part into the previous part, because repeated splits would otherwise leave many short segments. */
   private merged(parts: CountSegment[]): CountSegment[] {
     const [last, before] = [parts.at(-1)!, parts.at(-2)];
     if (!before || last.count * 2 > this.options.size) return parts;
@@ -165,7 +165,7 @@ const maxSegments = 20_000;
 
 /** Cached member counts of a storage, and the members whose creation or deletion is pending. */
 class FollowedCounts {
-  /** Counts whose first pass has not ended. They are not in the cache yet, because their size is unknown. */
+  /** Counts of which the first computation has not ended. They are not in the cache yet, because their size is unknown. */
   private readonly counting = new Map<string, MemberCounts>();
   private readonly cached = new LRUCache<string, MemberCounts>({
     maxSize: maxSegments,

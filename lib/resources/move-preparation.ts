@@ -1,4 +1,4 @@
-/** Prepares the content of a MOVE or COPY before its transaction. Writes large graphs, or all graphs of many triples. */
+/** Prepares the content of a MOVE or COPY before its transaction: writes large graphs, or all if there are many triples. */
 import type { Pause } from '../authorization/decision-turns.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
@@ -23,7 +23,7 @@ const maxBytes = 256 << 20;
 /** Counts of triples and of characters in keys above which all graphs, not only large ones, are written in advance. */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
-/** Triples per batch that is written before the transaction. */
+/** Count of triples in a batch that is written before the transaction. */
 const triplesAtATime = 20_000;
 
 export const tooManyMoved = (): LwsError =>

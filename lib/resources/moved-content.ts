@@ -29,7 +29,7 @@ export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
   readonly destination: string;
   /** True to let a container replace a data resource, and vice versa, if only the final slash differs (RFC 4918 9.8.4). */
   readonly replacesOtherKind?: boolean;
-  /** True for COPY: the source stays. */
+  /** True for COPY, which keeps the source. */
   readonly copies: boolean;
   /** Value of `Overwrite`. Absent: true, unless the storage requires conditional writes. */
   readonly overwrites: boolean | undefined;

@@ -57,11 +57,11 @@ export async function smallBlob(storage: Storage, record: ResourceRecord): Promi
   return built?.bytes;
 }
 
-/** Returns the bytes of a blob from disk; otherwise as `smallBlob`. */
+/** Like `smallBlob`, but reads the blob from disk. */
 export const blobBytes = (storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.bytes(blobFacts(record)));
 
-/** Returns a stream of the bytes from `start` to `end` inclusive; otherwise as `smallBlob`. */
+/** Like `smallBlob`, but returns a stream of the bytes from `start` to `end` inclusive. */
 export const blobStream = (
   storage: Storage,
   record: ResourceRecord,

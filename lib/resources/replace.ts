@@ -1,4 +1,4 @@
-/** PUT: creates or replaces a resource at exactly that IRI (rules 6.6, 6.7). */
+/** PUT: creates or replaces a resource at the requested IRI (rules 6.6, 6.7). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';

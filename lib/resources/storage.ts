@@ -22,7 +22,7 @@ export interface StorageLimits {
 export interface Storage extends Guard {
   /** IRI of the root container, with final slash. Identifies the storage. */
   readonly rootIri: string;
-  /** `/.lws`, below the storage's path. */
+  /** Path of system resources: `/.lws` below the storage's path. */
   readonly systemPrefix: string;
   readonly store: Store;
   readonly documents: Documents;

@@ -22,9 +22,9 @@ import type { Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { containerFacts, type Staging, stageMembership } from './write.js';
 
-/** Space of the entries by item id: original IRI, time of deletion, and the caller who deleted the resource. */
+/** Entry space, by item id: original IRI, time of deletion, and the caller who deleted the resource. */
 const space = 'trash';
-/** Space of the entries by item id and path with the original owners. Resources in the trash have no owner. */
+/** Entry space, by item id and path: original owners. Resources in the trash have no owner. */
 const owners = 'trash-owners';
 
 /** Age in milliseconds from which an item without a resource is removed. For a younger item, the MOVE may be in progress. */

@@ -58,7 +58,7 @@ export async function visibleMembers(
   return (await counted()) ?? inTurn(storage, access, decide);
 }
 
-/** Up to this count of members, building a listing takes less time than a pause. */
+/** Count of members up to which building a listing takes less time than a pause. */
 export const fewMembers = 50;
 
 /** Returns true if the members of a container are counted in segments. Smaller containers are read completely. */
@@ -100,7 +100,9 @@ async function decidedMembers(
   return { members, total: visible.length, state: viewState(visible) };
 }
 
-/** Evaluates permissions only of members on the page, and of exceptions. Returns `undefined` if all must be evaluated. */
+/**
+ * Evaluates permissions only of members on the page, and of exceptions. Returns `undefined` if it must evaluate all members.
+ */
 async function countedMembers(request: MemberRequest, wanted: Paging): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;
@@ -231,7 +233,7 @@ async function slice(
     if (shows) await yieldInLine();
     for (const record of records) {
       if (shows && !shows(record)) continue;
-      // Evaluate the permission of this state, also before the page: hidden members must not shift the page.
+      // Evaluate the permission in this state, also for members before the page: hidden members must not shift the page.
       const answer = !shows || authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record });
       if (!(typeof answer === 'boolean' ? answer : await answer) || seen++ < from) continue;
       members.push(record);

@@ -160,7 +160,7 @@ async function run(
     const configured = settingsOf(components, sourcesOf(given));
     assertValues(line, known[command] ?? {}, configured);
     const tell = (sentence: string): boolean => process.stderr.write(`quadpod: ${sentence}\n`);
-    // These two commands open the storage, which checks the base URI itself.
+    // The commands `serve` and `check` open the storage, which checks the base URI itself.
     settings = withRemembered(configured, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
     for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
     if (storage !== undefined) settings = settingsOfStorage(settings, storage, components);

@@ -54,7 +54,7 @@ export function commandContext(
     onPlatform: (work) => withPlatform({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
-    // Lazy, because only commands for other storages need it.
+    // Created on demand, because only commands for other storages need the registry.
     get storages() {
       return StorageRegistry.of(settings, components);
     },

@@ -75,7 +75,7 @@ export async function prepareServer(
 /** Maximum time for pending requests of a closing server, in milliseconds: usually, and after their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
-/** Opens the storage with all components, ready for requests. Does not touch the process. @throws as `prepareServer` */
+/** Opens the storage with all components, ready for requests. Does not change process settings. @throws as `prepareServer` */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
   const { components } = equipment;
   const certificates = certificatesOf(settings, equipment);

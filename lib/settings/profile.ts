@@ -9,13 +9,13 @@ export interface Profile {
   readonly makesParents: boolean;
   /** Media types of RDF patches in addition to SPARQL Update. */
   readonly patches: readonly string[];
-  /** True if a patch that only inserts requires only append. */
+  /** True if a patch that only inserts triples requires append access only. */
   readonly appendsByPatch: boolean;
-  /** True if DELETE also requires write on the container. */
+  /** True if DELETE also requires write access to the container. */
   readonly deletesFromContainers: boolean;
   /** True if errors for nonexistent resources equal errors for unreadable resources, when errors are not masked. */
   readonly refusesAbsent: boolean;
-  /** True if POST to a data resource requires append before it returns 405. Otherwise, read suffices. */
+  /** True if POST to a data resource requires append access before it returns 405. Otherwise, read access suffices. */
   readonly refusesPosts: boolean;
   /** True if a body requires a Content-Type. */
   readonly requiresContentType: boolean;

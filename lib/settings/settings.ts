@@ -37,7 +37,7 @@ export function setting<T>(
   return { name, parser, default: fallback, doc, scope };
 }
 
-/** A setting is not valid. The message contains key, value, expectation and source. */
+/** Thrown for an invalid setting. The message contains key, value, expectation and source. */
 export class SettingsError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,7 @@
 /** Buffers standard output, so that callers never wait for it. */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Characters per write, because each write wakes another thread. Fewer are written after a second. */
+/** Characters per write, because each write wakes another thread. After a second, fewer characters are written too. */
 const together = 16 << 10;
 /** Maximum number of buffered characters. When it is reached, lines are dropped. */
 const maxWaiting = 8 << 20;

@@ -85,7 +85,7 @@ export class LwsError extends Error {
   readonly describe: ErrorDetails['describe'];
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    // No stack trace: it dominates the cost of an error. The limit is global, so it is restored at once.
+    // Create no stack trace, which dominates the cost of an error. The limit is global, so restore it at once.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

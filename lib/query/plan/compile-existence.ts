@@ -116,7 +116,7 @@ function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   return [...found];
 }
 
-/** Compiles MINUS. @param scope graph name of both sides, which does not count as a shared variable */
+/** Compiles MINUS. @param scope slot of the graph name, which does not count as a variable shared by both sides */
 export function minusPlan([left, right]: readonly [Plan, Plan], names: Names, scope: Slot | undefined): Plan {
   const shared = [...left.possible].filter((slot) => right.possible.has(slot));
   const all = new Set(shared.filter((slot) => slot !== scope));

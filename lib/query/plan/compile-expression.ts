@@ -70,7 +70,7 @@ function kindsOf(node: Algebra.Expression, names: Names): KindTest | undefined {
   return isTest ? { name: name as KindTest['name'], slots } : undefined;
 }
 
-/** Returns the prefix test of STRSTARTS or REGEX, if it tests a variable or its STR for a constant prefix. */
+/** Returns the test of a STRSTARTS or REGEX that tests a variable or its STR for a constant prefix; otherwise `undefined`. */
 function prefixOf(node: Algebra.Expression, names: Names, constants: Constants): PrefixTest | undefined {
   const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
   const name = operator.toLowerCase();

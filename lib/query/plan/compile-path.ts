@@ -19,9 +19,9 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const triples: TripleTerm[] = [];
   const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names, triples));
   const part = partOf(node.graph);
-  // All steps of a path must be in one graph.
+  // All steps of a path must be in the same graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  // The slots of the outer row and both ends of a repeated step count as terms: they are bound when the path is evaluated.
+  // The slots of the outer row and both ends of a repeated step count as terms: they are bound before the path is evaluated.
   const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {

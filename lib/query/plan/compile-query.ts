@@ -20,7 +20,7 @@ export interface Compiled {
   readonly isHasty: boolean;
   /** True if the plan is valid for one execution only, because it uses NOW(). */
   readonly isOfMoment: boolean;
-  /** Triples of CONSTRUCT and DESCRIBE. */
+  /** Form of the result triples. Only for CONSTRUCT and DESCRIBE. */
   readonly graph?: GraphForm;
 }
 
@@ -44,7 +44,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), isOfMoment, ...(graph && { graph }) };
 }
 
-/** Operation whose solutions are the input (undefined: one empty solution), and the form of the result. */
+/** Operation that returns the solutions (undefined: one empty solution), and the form of the result triples. */
 interface GraphParts {
   readonly input: Algebra.Operation | undefined;
   readonly graph: GraphForm | undefined;

@@ -12,7 +12,7 @@ const maxPatterns = 2000;
 /** Thrown if the query cannot be compiled and is rejected. The message names the unsupported part. */
 export class NotCompiledError extends Error {}
 
-/** Thrown if a term of the query is malformed, so that no state can contain it and no server accepts it. */
+/** Thrown if a term of the query is malformed: no graph can contain the term, and every server rejects it. */
 export class MalformedTermError extends NotCompiledError {}
 
 export interface Names {
@@ -28,7 +28,7 @@ export interface Names {
   inner(shared: readonly string[]): Names;
   /** Slots for the results of EXISTS (marks), by EXISTS expression. */
   readonly marks: Map<Algebra.Expression, Slot>;
-  /** Slots that the outer row certainly binds for the EXISTS that is being compiled. */
+  /** Slots that every outer row of the EXISTS that is being compiled binds. */
   terms: ReadonlySet<Slot>;
   readonly width: number;
   /** Variable names by slot. Several slots may have the same name, because subqueries have their own variables. */

@@ -12,7 +12,7 @@ export function compileService(node: Algebra.Service, names: Names): ServicePlan
   if (clause.isDenied) return { kind: 'values', rows: [[]], certain: none, possible: none, isJoinable: true };
   const columns = clause.variables.map((name) => [name, names.slot(name)] as const);
   const possible = new Set(columns.map(([, slot]) => slot));
-  // No variable is certain, because the response comes from another server.
+  // No variable is certain to be bound, because the response comes from another server.
   return { kind: 'service', clause, columns, left: undefined, certain: none, possible, isJoinable: false };
 }
 

@@ -43,7 +43,7 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
     }
     case 'semiJoin': {
       const { left, existence } = plan;
-      // A substituted term is not a variable that both sides of a MINUS could share.
+      // After substitution, a term is not a variable that both sides of the MINUS could share.
       const by = existence.minus === undefined ? left.certain : new Set<Slot>();
       return goesOn(left) && isBound(slotsAsked(existence), by);
     }

@@ -113,7 +113,7 @@ export interface LeftJoinPlan extends Scope {
   readonly condition: Expression | undefined;
   /** EXISTS results (marks) that the condition reads from the joined rows. */
   readonly marks: readonly Mark[];
-  /** Slot for the row number, passed through the right side. */
+  /** Slot that carries the row number through the right side. */
   readonly counter: Slot;
 }
 /** Test if a row has a match: EXISTS or MINUS. */
@@ -136,7 +136,7 @@ export interface Existence {
   readonly shared: readonly Slot[];
   /** All outer variables that the right side uses. Its result depends on no other outer variable. */
   readonly mentioned: readonly Slot[];
-  /** Slot for the row number, passed through the right side. */
+  /** Slot that carries the row number through the right side. */
   readonly counter: Slot;
 }
 /** Rows of the left side with (EXISTS) or without (NOT EXISTS, MINUS) a match on the right. */
@@ -148,7 +148,7 @@ export interface SemiJoinPlan extends Scope {
 }
 /** Value of a mark for a row with a match. Without a match the slot is unbound. */
 export const markOfPartner = 'true';
-/** EXISTS within an expression. Its result is written to a slot of each row. */
+/** EXISTS within an expression (mark). Its result is written to a slot of each row. */
 export interface Mark {
   readonly existence: Existence;
   readonly slot: Slot;
@@ -174,7 +174,7 @@ export interface GroupPlan extends Scope {
   readonly input: Plan;
   readonly slots: readonly Slot[];
   readonly aggregates: readonly Aggregate[];
-  /** Slot of the graph name if each named graph has a group, even without rows. It is then the only slot. */
+  /** Slot of the graph name if each named graph is a group, even without rows. No other slot is then grouped. */
   readonly everyGraph: Slot | undefined;
 }
 export interface OrderPlan extends Scope {
@@ -212,7 +212,7 @@ export interface ClosurePlan extends Scope {
   /** Minimum and maximum number of steps. */
   readonly least: 0 | 1;
   readonly most: number;
-  /** Slot for the row number, passed through a step. */
+  /** Slot that carries the row number through a step. */
   readonly counter: Slot;
   /** True if zero steps are allowed. */
   readonly isNullable: boolean;

@@ -188,7 +188,7 @@ export class TermReader {
       at = this.readEntry(at) + (this.entry.isLong ? referenceBytes : 0);
       // The entry shares more bytes with the preceding term than the query does, so the query is greater than both.
       if (entry.shared > matching) continue;
-      // The shared length of a long term is at most `inPage`.
+      // For a long term, `shared` is at most `inPage`, even if more bytes are shared.
       if (entry.shared < matching && !(entry.isLong && entry.shared === inPage)) return -1 - (first + i);
       const difference = this.compare(query, { length, from: entry.shared });
       if (difference === 0) return first + i;
@@ -270,7 +270,7 @@ export class TermReader {
   private read(id: number): TermKey {
     const { last, entry } = this;
     const { ids } = this.fences;
-    // A scan in the sort order of a term reads successive terms: continue after the last one.
+    // A scan reads successive terms: continue after the last term if the requested term follows closely.
     const isNear = id > last.id && id - last.id < restartEvery && last.id >= 0 && id < ids[last.page + 1]!;
     const page = isNear ? last.page : this.pageOf(id);
     const base = this.pages.get(page) * 4;

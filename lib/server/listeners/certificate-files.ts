@@ -75,7 +75,7 @@ function warnOf(pair: KeyPair, host: string, log: Log): void {
   if (!pair.isFor(host)) log.warn({ host }, 'the TLS certificate is not for the host of lws.base-uri');
 }
 
-/** Reads both files. @throws Error with the name of the file */
+/** Reads certificate and key. @throws Error with the name of the file */
 function readKeyPair(certificateFile: string, keyFile: string): KeyPair {
   return keyPair(readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8'));
 }

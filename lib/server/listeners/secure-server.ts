@@ -115,7 +115,7 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
     });
     session.once('close', () => sessions.delete(session));
   });
-  // Invalid HTTP/2 data ends the session.
+  // Ignore the error, because invalid HTTP/2 data ends the session.
   server.on('sessionError', () => {});
   return sessions;
 }

@@ -51,7 +51,7 @@ async function importComponent(module: string): Promise<Component> {
     const file = module.startsWith('file:') ? fileURLToPath(module) : module;
     if (file !== module && !existsSync(file))
       throw new SettingsError(`The component ${file} cannot be loaded: it does not exist.`);
-    // Node.js names this file as the importer.
+    // Omit the name of this file, which Node.js reports as the importer.
     const reason = (cause as Error).message.replace(` imported from ${fileURLToPath(import.meta.url)}`, '');
     throw new SettingsError(`lws.components names ${file}, which cannot be loaded: ${reason}.`);
   }

@@ -199,13 +199,13 @@ export function assemblePlatform(
       ],
       version: packageVersion(),
       executable: asTyped(),
-      // Settings of the operator for all storages are not shown.
+      // A storage of a deployment does not show settings that the operator sets for all storages.
       describeSettings: () => describeSettings(settings, home !== undefined),
     },
   };
 }
 
-/** Installs enabled components and notifies disabled ones. */
+/** Installs enabled components and notifies disabled components. */
 export async function installAll(
   components: readonly Component[],
   settings: Settings,
@@ -293,7 +293,7 @@ export function assembleAppContext(
     origin: new URL(storage.rootIri).origin,
     log: platform.log,
     onCaller: process.onCaller?.(storage),
-    // Metrics of the process include those of all storages.
+    // Metrics of the process include the requests to all storages.
     onAnswered: [
       process.answered,
       ...(home ?? { installations }).installations.flatMap(({ onAnswered }) => onAnswered ?? []),

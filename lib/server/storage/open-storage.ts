@@ -122,7 +122,7 @@ export async function prepareStorage(
   }
 }
 
-/** Returns one function for those of several components. */
+/** Combines the `linksOf` functions of several components into one function. */
 function linksOfAll(all: readonly NonNullable<Storage['linksOf']>[]): Storage['linksOf'] {
   if (all.length < 2) return all[0];
   return (access, iri) => {

@@ -27,7 +27,7 @@ const inUse = new Set<string>();
 /** Returns true if a data directory has a storage, which may be damaged. */
 export const hasStorage = (dataDir: string): boolean => existsSync(join(resolve(dataDir), 'level'));
 
-/** Checks that a directory has a storage, for commands. Creates nothing. @throws SettingsError if it has none */
+/** Checks that a directory has a storage, for commands. Creates nothing. @throws SettingsError if there is none */
 export function assertStorage(dataDir: string): void {
   const folder = resolve(dataDir);
   if (hasStorage(folder)) return;

@@ -1,4 +1,4 @@
-/** Handles connection upgrades (RFC 9110 7.8), if a component does. Other upgrade requests are answered as usual. */
+/** Passes connection upgrades (RFC 9110 7.8) to components. Other upgrade requests are answered as usual. */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -31,7 +31,7 @@ export function acceptUpgrades(server: Server, take: Upgrade | undefined): void 
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);
-    // After an upgrade, Node does not read the request body.
+    // Reject a request body: after an upgrade, Node does not read it.
     if (hasBody(req)) return endUpgrade(socket, 400);
     const res = new ServerResponse(req);
     res.shouldKeepAlive = false;

@@ -101,7 +101,7 @@ export function certificateMaker(
   return components.map((component) => component.certificates?.(settings.of(component.settings), facts)).find(Boolean);
 }
 
-/** Rejects invalid TLS settings. @param refuse throws with the setting @returns true if the server speaks TLS */
+/** Rejects invalid TLS settings. @param refuse throws an error that names the setting @returns true if the server speaks TLS */
 function assertUsableTls(
   settings: Settings,
   components: readonly Component[],

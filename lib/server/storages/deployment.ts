@@ -69,13 +69,13 @@ export class StorageDeployment implements Deployment {
   private sweeper: NodeJS.Timeout | undefined;
   /** Directory with a file for each storage that is open or has pending work. A file beside the records would cause rescans. */
   private readonly marks: string;
-  /** Directory with a file for each storage, with the bytes that it used when it was closed. */
+  /** Directory with a file for each storage, with the bytes that the storage used when it was closed. */
   private readonly usages: string;
   private sweeping = Promise.resolve();
   private isSweepDue = false;
   /** Path of the health routes, which the home storage answers. */
   private readonly watchedPath: string;
-  /** End of the path of each token endpoint. */
+  /** Suffix of the path of each token endpoint. */
   private readonly tokenPath: string;
 
   constructor(
@@ -110,7 +110,7 @@ export class StorageDeployment implements Deployment {
     });
   }
 
-  /** Starts to serve. The home storage is open. */
+  /** Starts to serve. The home storage must be open. */
   start(home: OpenStorage): void {
     const { process, storages } = this;
     const { storagesKept } = storages.settings.of(coreSettings);
@@ -173,7 +173,7 @@ export class StorageDeployment implements Deployment {
       ownersChange: record.ownersChange,
       process: {
         ...shared,
-        // The terminal shows the progress of the process, not of each opened storage.
+        // No progress for each storage: the terminal shows the progress of the process.
         progress: () => () => {},
         log: shared.log.child({ storage: name }),
         documents: shared.documents.of(name),
@@ -264,7 +264,7 @@ export class StorageDeployment implements Deployment {
       isUsing = false;
       forget();
     };
-    // An HTTP/1.1 connection has many requests, which may all wait for the first.
+    // Allow any count of listeners: on an HTTP/1.1 connection, many requests may wait for the first one.
     if (!isHttp2(req)) req.socket.setMaxListeners(0);
     forget = onClosed(req, leave);
     return { storage, leave };

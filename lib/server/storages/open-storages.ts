@@ -8,7 +8,7 @@ import { type Seat, Seats } from './seats.js';
 
 export interface OpenStoragesOptions {
   readonly maxOpen: number;
-  /** Count of storages that may be open in addition, until the permissions of their callers are known. */
+  /** Maximum count of storages that are open in addition, until the permissions of their callers are known. */
   readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
@@ -51,7 +51,7 @@ const failedMs = 30_000;
 /** Minimum open time in milliseconds: of a new storage while others have work, and of a storage used by privileged callers. */
 const [leastMs, knownMs] = [10_000, 60_000];
 const lookMs = 5_000;
-/** Time for pending requests in milliseconds. */
+/** Maximum time for pending requests of a storage that is being closed, in milliseconds. */
 const endMs = 10_000;
 
 export class OpenStorages {

@@ -37,7 +37,7 @@ const keepsOpenMs = 1_000;
 const interrupted = (): LwsError => tooBusy('The server needs the slot of this unfinished request.', 5);
 
 export class Seats {
-  /** Pending requests in order of arrival, with their times. */
+  /** Pending requests in order of arrival, with their times of arrival. */
   private readonly taken = new Map<Seat, number>();
   /** Requests whose response waits for the client to read. They do not count for any share. */
   private readonly sending = new Set<Seat>();
@@ -55,7 +55,7 @@ export class Seats {
     this.sending.delete(seat);
   }
 
-  /** True if requests keep the storage open: those of unprivileged callers for a second, unless their bodies are incomplete. */
+  /** True if requests keep the storage open. Unprivileged callers: for one second, and only with complete bodies. */
   get areUsed(): boolean {
     this.sortOut();
     const isLate = (seat: Seat): boolean => this.isOlder(seat, seat.isJudged ? keepsOpenMs : judgedMs);

@@ -36,7 +36,7 @@ export interface Blobs {
   readonly name: string;
   /** True if other servers store blobs there too. Interrupted uploads are then removed at run time when they are old enough. */
   readonly isShared: boolean;
-  /** Useful number of concurrent calls. */
+  /** Recommended number of concurrent calls. */
   readonly atOnce: number;
   /** True if the location was created when it was opened. */
   readonly isNew: boolean;

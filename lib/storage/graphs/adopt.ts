@@ -65,7 +65,7 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
     );
 }
 
-/** Asserts that no restore of the store is incomplete. @throws StoreUnavailableError during the restore of a backup */
+/** Asserts that the store is completely restored. @throws StoreUnavailableError during the restore of a backup */
 export async function assertRestored(level: Level): Promise<void> {
   if ((await level.get(metaKey('restoring'))) !== undefined)
     throw new StoreUnavailableError(

@@ -22,7 +22,7 @@ const graphsAtATime = 250;
 export function subjectRange(graph: string, beginning: string): KeyRange {
   if (beginning === '') return graphRange(graph);
   const gte = graphPrefix(graph) + beginning;
-  // Last character of Unicode: all keys with this prefix sort before it.
+  // U+10FFFF is the last character of Unicode: all keys with this prefix sort before it.
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 

@@ -41,10 +41,10 @@ import { isLargeGraph, lineCounter } from './graph-lines.js';
 /** Format of a new store. Servers reject unknown formats. A change of the layout adds a feature instead of a format. */
 export const storeFormat = '3';
 
-/** Records that GSPO is the only index of quads. */
+/** Entry that records that GSPO is the only index of quads. */
 export const oneIndex = [metaKey('orders'), 'one'] as const;
 
-/** Record of a store while its other indexes are being removed. Earlier versions do not read these indexes then. */
+/** Entry of a store while its other indexes are being removed. Earlier versions then do not read these indexes. */
 const fewerIndexes = [metaKey('orders'), 'growing '] as const;
 
 /** Indexes that earlier versions maintained in addition to GSPO. */

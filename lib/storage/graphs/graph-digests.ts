@@ -129,8 +129,8 @@ export const withoutReturned = (keys: readonly string[], returned: ReturnedKeys)
 /**
  * Yields the keys of a graph in blocks. The last block is delayed until all keys are compared with the digest in the record.
  * @param read reads all keys of one snapshot; it may be called twice
- * @param onReturned called for returned keys, which the reader may already have received
- * @throws LwsError `too-busy` after returned keys; DamagedGraphError
+ * @param onReturned called for deleted keys that LevelDB returned, and that the reader may already have received
+ * @throws LwsError `too-busy` after such keys; DamagedGraphError
  */
 export async function* comparedBlocks(
   record: ResourceRecord,

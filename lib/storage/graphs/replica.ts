@@ -76,7 +76,10 @@ export class Replica {
     return readFeatures(this.level.getSync(featuresKey)).has(newTerms);
   }
 
-  /** Returns true if no row is missing: the machine has not failed while the replica was open, and row numbers have no gap. */
+  /**
+   * Returns true if no row is missing: the machine has not failed while the replica was open, and row sequence numbers have no
+   * gap.
+   */
   async isWhole(): Promise<boolean> {
     if ((await lastEnd(this.level)) === 'cut') return false;
     const rows = (await this.level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));
@@ -114,7 +117,7 @@ export class Replica {
     await writeEntries(level, [...(isEmpty ? newFacts : [oneIndex]), ...own], [metaKey('journal'), journal]);
   }
 
-  /** Reads a consistent full state. @param work called with the last row in it, and its lines in blocks */
+  /** Reads a consistent full state. @param work called with the sequence number of the last row, and the lines in blocks */
   async read<T>(work: (seq: number, lines: AsyncIterable<readonly string[]>) => Promise<T>): Promise<T> {
     const snapshot = this.level.snapshot();
     try {
@@ -144,7 +147,7 @@ export class Replica {
   fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
-    // Keep the number of the last synced row, so that the loss of the next row shows as a gap.
+    // Keep the sequence number of the last synced row, so that the loss of the next row shows as a gap.
     for (; this.noted < this.synced; this.noted++) batch.del(rowKey(this.noted));
     if (place.seq - this.synced <= rowsAtATime) return;
     const synced = place.seq - 1;

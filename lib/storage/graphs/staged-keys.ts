@@ -6,15 +6,12 @@ import { entryKey, entryRange, type KeyRange, partsOfEntry } from '../keys/recor
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
-/**
- * Returns the key of the entry that marks a graph. The value is `dropped`, `newRemoval()`, or the name of the upload
- * (`loadingName`).
- */
+/** Returns the key of the entry that marks a graph. Its value is `dropped`, `newRemoval()`, or the name of the upload. */
 export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
-/** Value from the deletion of the graph until its quads are removed. */
+/** Value that marks a graph from its deletion until its quads are removed. */
 export const dropped = 'dropped';
-/** Returns a value that a server writes when it continues a removal, and, if there are several servers, after each slice. */
+/** Returns a new mark of a removal. A server writes it to continue a removal, and with several servers after each slice. */
 export const newRemoval = (): string => `${dropped} ${randomUUID()}`;
 /** Returns true for the value of a graph whose quads are being removed. */
 export const isDropped = (value: string | undefined): boolean => value?.startsWith(dropped) === true;
@@ -36,7 +33,7 @@ export const isSubtree = (name: string): boolean => name.endsWith('/');
 export const subtreeMark = (actor: string | undefined, position?: number): string =>
   `${dropped} ${actor ?? ''}${position === undefined ? '' : ` ${position}`}`;
 export const actorOfMark = (mark: string): string | undefined => mark.split(' ')[1] || undefined;
-/** Returns the position of the deletion, or 0 if it is not known. */
+/** Returns the position of the deletion of a subtree, or 0 if it is not known. */
 export const positionOfMark = (mark: string): number => Number(mark.split(' ')[2] ?? 0);
 
 /** Set of staged graphs. The name of a container stands for all graphs below it. */

@@ -8,14 +8,13 @@ import { separator, type TermSpan } from '../keys/key-layout.js';
 import { spansOfKey, termOfKey } from '../keys/quad-decoding.js';
 import { isLargeGraph } from './graph-lines.js';
 
-/** Maximum share of a graph's keys that may change. For more, serializing the graph is faster. */
+/** Maximum share of a graph's keys that may change. If more keys change, serializing the graph is faster. */
 const smallestShare = 1 / 4;
 
 /**
  * Returns the size of the default Turtle after a change. Without blank nodes, the text of a subject and predicate is
- * independent of the rest. `undefined` if the graph must be serialized.
- * @param before keys and size before the change
- * @param options of both states, because other prefixes change the whole text
+ * independent of the other triples. `undefined` if the graph must be serialized. @param before keys and size before the change
+ * @param options options of both states, because other prefixes change the whole text
  */
 export function changedSize(
   before: { readonly keys: readonly string[]; readonly size: number },

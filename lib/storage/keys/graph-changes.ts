@@ -117,7 +117,7 @@ type Laid = Pick<GraphChange, 'added' | 'removed' | 'keys' | 'isPart'>;
 /** Returns the index of the last change, in commit order, that contains the whole graph, or -1. */
 export const lastWhole = (changes: readonly Laid[]): number => changes.findLastIndex(({ isPart }) => !isPart);
 
-/** Returns whether a graph has a key after changes in commit order; `undefined` if they do not concern the key. */
+/** Returns whether a graph has a key after changes in commit order; `undefined` if no change concerns the key. */
 export function hasAfter(changes: readonly Laid[], key: string): boolean | undefined {
   for (let at = changes.length - 1; at >= 0; at--) {
     const { added, removed, keys, isPart } = changes[at]!;

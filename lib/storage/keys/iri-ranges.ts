@@ -34,7 +34,7 @@ export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
   return found;
 }
 
-/** Returns ranges minus `holes`. Both are disjoint and in order. If no hole is in a range, returns the same array. */
+/** Returns ranges minus `holes`. Both lists are disjoint and in order. If no hole is in a range, returns the same array. */
 export function withoutRanges(ranges: readonly IriRange[], holes: readonly IriRange[]): readonly IriRange[] {
   if (holes.every((hole) => clipped(ranges, hole).length === 0)) return ranges;
   // Most ranges are before or after all holes, and are only copied.

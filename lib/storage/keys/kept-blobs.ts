@@ -9,7 +9,7 @@ export interface KeptBlob extends Omit<BlobFacts, 'blob'> {
   readonly count: number;
   /** True if no current resource has the blob. */
   readonly isFree?: true;
-  /** True while a current resource has the blob, so that its size is counted there. */
+  /** True while a current resource has the blob, so that its size is counted for that resource. */
   readonly isShared?: true;
 }
 

@@ -101,7 +101,7 @@ export class KeyDigest {
   }
 }
 
-/** Maximum count of texts in which to search for two texts, and for three. Each takes about 0.1 s of CPU. */
+/** Maximum count of texts in which to search for two texts, and for three. Each search takes about 0.1 s of CPU. */
 export const mostForTwo = 100_000;
 const mostForThree = 2_000;
 

@@ -3,7 +3,7 @@
 export const separator = '\u0000\u0000';
 /** Offset of the first value: after the index name. */
 export const firstTermAt = 4 + separator.length;
-/** Digits of the length at the end of a key. Only the last two are ever non-zero. */
+/** Count of digits of the length at the end of a key. Only the last two digits are ever non-zero. */
 export const endDigits = 5;
 const lengthDigits = 4;
 
@@ -45,7 +45,7 @@ export const suffixStart = (key: string): number =>
 /** Returns the types and lengths of a key, which locate its terms. */
 export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), -endDigits);
 
-/** Characters of graph, subject and predicate in the types and lengths: one letter and one length each. */
+/** Characters before the object in the types and lengths: for graph, subject and predicate a letter and a length each. */
 const toObject = 3 * (1 + lengthDigits);
 /** Codes of the type letters of triple terms, and of strings with a base direction. */
 export const tripleLetter = '8'.charCodeAt(0);

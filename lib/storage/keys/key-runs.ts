@@ -48,7 +48,7 @@ export class KeyRuns {
   }
 }
 
-/** Next key of a run during the merge. */
+/** Cursor over a run during the merge. */
 class Head {
   key: string | undefined;
   private readonly blocks: Iterator<string[]>;

@@ -189,7 +189,7 @@ const ordered = (type: string, number: string, datatype: string, value: string):
 });
 const quadLength = (length: number): string => `0${digits(length)}`;
 
-/** Returns the prefix of all GSPO keys of a graph. No other key has it, because graph names never contain U+0000. */
+/** Returns the prefix of all GSPO keys of a graph. No other key has this prefix, because graph names never contain U+0000. */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
 /** Returns the range of the GSPO keys of a graph. */
@@ -204,7 +204,7 @@ export const sortGraphs = (graphs: readonly string[]): readonly string[] =>
 
 /** Returns the range of the GSPO keys of the graphs with names in a range. */
 export function keysOfGraphs(range: IriRange): KeyRange {
-  // A bound directly after a name is after the keys of that graph, too.
+  // If a bound is directly after a name, it must also be after the keys of that graph.
   const { from, to } = ofPostings(range);
   return { gte: `GSPO${separator}${from}`, lt: `GSPO${separator}${to}` };
 }
@@ -247,7 +247,7 @@ function assertLanguage(term: Term): void {
 /** Maximum number of IRIs with cached encoding. */
 const maxKnown = 50_000;
 
-/** Creates the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
+/** Returns a function that encodes triples as GSPO keys of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {
   const keyOf = keyIn(graph);
   const iris = new Map<string, EncodedTerm>();

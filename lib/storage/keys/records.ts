@@ -89,7 +89,7 @@ export const allRecords = (): KeyRange => rangeOf(recordSpace);
  * around its start. The key ranges include records of other resources only if the range ends inside a container.
  */
 export function recordsIn({ from, to }: IriRange): KeyRange[] {
-  // A range that begins directly after a container does not have its members.
+  // A range that begins directly after a container does not include its members.
   const first = from.endsWith(separator) ? `${from.slice(0, -1)}\u0001` : from;
   const ranges = [{ gte: recordSpace + first, lt: recordSpace + to }];
   for (let at = from.indexOf('/'); at >= 0 && at < from.length - 1; at = from.indexOf('/', at + 1)) {

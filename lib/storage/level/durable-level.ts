@@ -105,7 +105,7 @@ const levelIn = (folder: string, isSmall: boolean): ClassicLevel =>
     // In the LevelDB of npm, a deleted entry can return at the boundary of two files (decision 168). Above 204 MiB, a product
     // overflows in LevelDB, which then writes a file for each key.
     maxFileSize: isOurLevel ? (isSmall ? 8 << 20 : 64 << 20) : 200 << 20,
-    // LevelDB's default of 1000 may be the limit of open files of the process.
+    // Use at most a quarter of the limit of open files of the process: LevelDB's default of 1000 may be the entire limit.
     maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
     multithreading: true,
   });
@@ -115,7 +115,7 @@ const levelIn = (folder: string, isSmall: boolean): ClassicLevel =>
  * @throws the LevelDB error, with the database closed, or Error if another thread kept it open
  */
 export async function reopenLevel(level: Level): Promise<void> {
-  // LevelDB writes the name of a new MANIFEST to CURRENT on every open, so an unchanged file shows that it was not reopened.
+  // LevelDB writes the name of a new MANIFEST to CURRENT on every open: if the file is unchanged, LevelDB was not reopened.
   const readCurrent = async (): Promise<string | undefined> =>
     level instanceof ClassicLevel ? readFile(join(level.location, 'CURRENT'), 'utf8') : undefined;
   const before = await readCurrent();
@@ -167,7 +167,7 @@ export async function untilOpen(isOpen: () => boolean): Promise<void> {
   for (let at = 0; !isOpen(); at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
 }
 
-/** Returns the error for a read interrupted by closing LevelDB: `too-busy`. Other errors stay unchanged. */
+/** Returns the error for a read interrupted by closing LevelDB: `too-busy`. Returns other errors unchanged. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
 /** Returns true for an error of LevelDB about damaged or missing files. */

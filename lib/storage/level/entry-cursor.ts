@@ -25,7 +25,7 @@ const shortBlock = block.highWaterMarkBytes >> 2;
 
 interface CursorOptions {
   readonly snapshot: LevelSnapshot;
-  /** Range of the rest of the keys, after their common prefix. */
+  /** Range of keys to read, without their common prefix. */
   readonly within?: IriRange | undefined;
   readonly onClose: (cursor: EntryCursor) => void;
 }

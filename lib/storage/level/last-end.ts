@@ -5,7 +5,7 @@ import { type Level, putSynced, syncLevel } from './durable-level.js';
 
 const closed = 'closed';
 const unknown = 'unknown';
-/** Boot id on Linux. */
+/** File with the boot id on Linux. */
 const bootFile = '/proc/sys/kernel/random/boot_id';
 const bootId = (): string => (existsSync(bootFile) ? readFileSync(bootFile, 'utf8').trim() : unknown);
 

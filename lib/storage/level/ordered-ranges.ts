@@ -5,7 +5,7 @@ import { compareKeys } from '../keys/key-order.js';
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
-/** Keys of the first read at a new position, because ranges are mostly short, and of later reads. */
+/** Count of keys in the first read at a new position, because ranges are mostly short, and in later reads. */
 const [firstKeys, moreKeys] = [64, 1000];
 
 /**

@@ -9,7 +9,7 @@ import { writeWhole } from './synced-files.js';
 /** The only index of quads on disk, in the form of quadstore's option `indexes`. */
 export const quadstoreIndex = ['graph', 'subject', 'predicate', 'object'] as const;
 
-/** Keys that the package cannot decode. */
+/** Description of the keys that the package cannot decode. */
 const unreadable =
   'Keys with the type letters 8 (triple term) and 9 (base direction), listed as rdf-1.2 in M\\0features.';
 

@@ -4,7 +4,7 @@ import { type ResourceKind, rangeOf } from '../keys/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';
 
 const space = 'L\u0000';
-/** Digits to which positions are padded, so that keys sort like numbers. */
+/** Count of digits to which positions are padded, so that keys sort like numbers. */
 const digits = 16;
 
 /** Returns the key of an entry. @param position position of its last event */
@@ -35,7 +35,7 @@ export interface LoggedChange extends EventStamp {
   readonly readers?: string | undefined;
 }
 
-/** Positions per millisecond. Positions follow the clock. */
+/** Positions of the change log per millisecond, because positions follow the clock. */
 export const positionsPerMs = 64;
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;

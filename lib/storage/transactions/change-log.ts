@@ -77,7 +77,7 @@ export class ChangeLog {
     const newest = await newestOf(level);
     const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
-    // A version without a log may have written since, so that events are missing from the log.
+    // A server version without a log may have written since, so that events are missing from the log.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
     const begins = isNew || isWhole ? end : Math.max(end + 1, now);

@@ -265,7 +265,7 @@ class Check {
     return keyBlocks(this.store.level, graphRange(graph), { snapshot: this.snapshot });
   }
 
-  /** Reports a graph without a record: the resource was deleted, and quads have returned. */
+  /** Reports a graph without a record: LevelDB returned quads of a deleted resource. */
   private async orphan(graph: string): Promise<void> {
     const changes: [string, null][] = [];
     for await (const keys of this.keysOf(graph)) for (const key of keys) changes.push([key, null]);
@@ -323,7 +323,7 @@ class Check {
       });
   }
 
-  /** Checks that entries of the change log are valid, and that a predecessor is the entry before or a later position. */
+  /** Checks that entries of the change log are valid, and that none names a predecessor before the previous entry. */
   async changes(): Promise<void> {
     let last = -1;
     for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))

@@ -62,7 +62,7 @@ export interface CommitQueueOptions {
   readonly quotaBytes: number;
   /** Rejects a batch if the disk may not have enough space. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
-  /** Called after the work of every transaction with changes. Their own changes are part of the transaction. */
+  /** Called after the work of every transaction with changes. The transaction includes the changes that listeners stage. */
   readonly listeners: readonly AddedListener[];
   /** Called for every transaction when everything else is staged. */
   readonly complete: TransactionListener;
@@ -104,7 +104,7 @@ export interface Doubt {
   readonly behind: readonly PendingCommit[];
 }
 
-/** Smaller batches fit into the space reserved by `DiskSpace` and need no check. */
+/** Size of a batch from which disk space is checked. Smaller batches fit into the space reserved by `DiskSpace`. */
 const largeBatch = 4 << 20;
 
 /** Counts of resources and quads. */
@@ -337,8 +337,8 @@ export class CommitQueue {
   }
 
   /**
-   * A batch failed. LevelDB's log may end in half a record, after which nothing must be written: the store rejects writes until
-   * LevelDB has been reopened. Everything acknowledged is on disk and readable.
+   * Rejects writes after a failed batch until LevelDB has been reopened: its log may end in half a record, after which nothing
+   * must be written. All acknowledged transactions are on disk and readable.
    */
   protected fail(error: unknown, doubt: Doubt): void {
     this.failure = error;

@@ -7,7 +7,7 @@ import type { CommitOrder, SharedCommitQueue } from './shared-commit-queue.js';
 export interface Coordination {
   /** True if other servers may write the storage. */
   readonly hasOthers: boolean;
-  /** True if this server is the leader, which runs the singleton jobs. For a moment, two servers may be leaders. */
+  /** True if this server is the leader, which runs the singleton jobs. For a short time, two servers may be leaders. */
   readonly leads: boolean;
   /** Calls back each time this server becomes the leader after another server. */
   onLeading(listener: () => void): void;
@@ -24,11 +24,11 @@ export interface Coordination {
   isFirst(id: string, validMs: number): Promise<boolean> | undefined;
   /** Synchronizes the secret files of this server with the secrets that all servers share. Undefined for a single server. */
   refreshSecrets(): Promise<void> | undefined;
-  /** Returns the order of this server's commits among those of all servers. Called once, by the store. Absent: no others. */
+  /** Returns the order of the commits of all servers. Called once, by the store. Absent if there are no other servers. */
   order?(queue: SharedCommitQueue): CommitOrder;
   /** Called when startup has created everything: other servers may start then. */
   opened(): Promise<void> | undefined;
-  /** Called when a server, unlike a command, is ready. It takes part in the coordination from then on. */
+  /** Called when a server, unlike a command, is ready. The server takes part in the coordination from then on. */
   serve(): Promise<void> | undefined;
   close(): Promise<void> | undefined;
 }
@@ -60,9 +60,9 @@ export interface JoinOptions {
   readonly replica: Replica;
   /** Starts a thread for work on the replica. */
   readonly newThread: () => ReturnType<typeof newReplicaThread>;
-  /** The storage's IRI. */
+  /** Root IRI of the storage. */
   readonly storage: string;
-  /** The data directory. */
+  /** Data directory of this server. */
   readonly folder: string;
   readonly blobs: BlobLocation;
   /** Names of files with secrets that all servers must share. */

@@ -101,7 +101,7 @@ const refuse = (): never => {
   throw new Error('Only transactions of the storage write quads.');
 };
 
-/** Returns the database on a snapshot, for one read. Tracks open iterators, to close them, and their first error. */
+/** Returns the database as seen in a snapshot, for one read. Tracks open iterators, to close them, and their first error. */
 function watched(level: Level, snapshot: LevelSnapshot) {
   const iterators: { close(): Promise<void> }[] = [];
   const state = {

@@ -37,7 +37,7 @@ export class Recovery {
 
   constructor(private readonly options: RecoveryOptions) {}
 
-  /** Called after a failed batch. */
+  /** Starts the recovery after a failed batch. */
   begin(error: unknown): void {
     this.options.onTrouble(
       'The disk rejected a write. The storage is read-only until the disk accepts writes again.',
@@ -48,7 +48,7 @@ export class Recovery {
     this.plan();
   }
 
-  /** Cancels a running attempt and makes no other. */
+  /** Cancels a running attempt and starts no other. */
   async stop(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);

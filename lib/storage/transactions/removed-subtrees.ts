@@ -23,7 +23,7 @@ export type RestRemoval = (tx: Transaction, record: ResourceRecord) => Promise<v
 interface RemovedSubtreesOptions {
   readonly level: Level;
   readonly transact: (work: (tx: Transaction) => Promise<void> | void, options: TransactOptions<void>) => Promise<void>;
-  /** Reads small graphs ahead, so that transactions do not wait for the disk. */
+  /** Reads small graphs in advance, so that transactions do not wait for the disk. */
   readonly readAhead: (records: readonly ResourceRecord[]) => Prepare<void>;
   /** Called for the first failure of a removal. */
   readonly onTrouble: (message: string, error: unknown) => void;

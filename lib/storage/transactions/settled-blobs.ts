@@ -117,7 +117,7 @@ export class SettledBlobs {
     await this.options.blobs.close();
   }
 
-  /** Confirms the new blobs of a committed transaction, and deletes those that it has removed. */
+  /** Confirms the new blobs of a committed transaction, and deletes the blobs that the transaction has removed. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
     if (isForeign) {
       // The server that committed the transaction removes the blobs.

@@ -32,7 +32,7 @@ const maxWaits = 300;
 /** Count of waits without progress after which the server that removes a graph is considered failed. */
 const othersWaits = 100;
 
-/** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
+/** Maximum number of graphs that one transaction reserves, and of graphs that are removed at the same time. */
 const [graphsAtATime, removalsAtATime] = [250, 8];
 
 /** Maximum characters of the keys in a group of small graphs: a text index may have an entry for every second character. */
@@ -200,7 +200,7 @@ export class StagedGraphs {
     if (this.sweeping.has(graph) || this.isClosed) return;
     const run = this.inTurn(graph, () => this.removeQuads(graph, value, takesOver))
       .finally(() => this.sweeping.delete(graph))
-      // The disk may be full, or LevelDB may be being reopened.
+      // Retry, because the disk may be full, or LevelDB is being reopened.
       .catch(() => this.retry(graph, value));
     this.sweeping.set(graph, run);
   }
@@ -295,7 +295,7 @@ export class StagedGraphs {
       await this.options.transact(whileOurs, { frees: true });
       [expected, isFirst] = [next, false];
     };
-    // Write the new value before the scan, so that no other server adds keys behind it, or removes and counts keys too.
+    // Write the new value before the scan, so that no other server adds keys after it, or removes and counts the same keys.
     if (takesOver) await transact(() => {});
     let removed: readonly string[] = [];
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))

@@ -31,7 +31,7 @@ export interface StagedAhead {
   readonly transaction: Transaction;
   /** Listeners that were already called. */
   readonly told: readonly AddedListener[];
-  /** Returns true if staging now would give the same changes. */
+  /** Returns true if staging now would result in the same changes. */
   readonly isCurrent: () => boolean;
   /** Releases the containers for other transactions. */
   readonly release: () => void;
@@ -60,7 +60,7 @@ export class StagingAhead {
     const { failures, state, options } = this;
     let isReleased = false;
     const release = (): void => {
-      // If released before, another transaction may have reserved the containers since.
+      // Release only once, because another transaction may have reserved the containers since.
       if (!isReleased) for (const name of containers) state.reserved.delete(name);
       isReleased = true;
     };

@@ -52,7 +52,7 @@ const maxReadAhead = 64 << 20;
 export interface StoreOptions extends MigrationOptions {
   /** Called for a failure without a request to report it to: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
-  /** Called when the store has recovered from such a failure. */
+  /** Called when the store has recovered from a failure reported to `onTrouble`. */
   readonly onRecovery?: (message: string) => void;
   /** Coordination with the other servers of the storage. Absent if there are none. */
   readonly coordination?: Coordination | undefined;
@@ -233,7 +233,7 @@ export class Store extends StoreListeners {
     return this.graphs.withRecord(iri, this.record(iri));
   }
 
-  /** Opens the committed state of an RDF resource. */
+  /** Opens the committed state of an RDF resource; `undefined` if it does not exist. */
   async openGraph(iri: string): Promise<OpenGraph | undefined> {
     const snapshot = new StoreSnapshot(this.level);
     const [record] = await snapshot.records([iri]);
@@ -377,7 +377,7 @@ export class Store extends StoreListeners {
 
   private drop(transaction: Transaction, mayBeStored = false): void {
     this.tell('drop', transaction);
-    // The caches have the previous state, which may differ from that of the database.
+    // The caches have the previous state, which may differ from the state of the database.
     if (mayBeStored) {
       this.absent.clear();
       for (const iri of transaction.records.keys()) this.recordCache.delete(iri);

@@ -26,7 +26,7 @@ import type { BulkWriter } from './batch-writer.js';
 import { after, type PreparedChanges } from './prepared-changes.js';
 import type { TransactionBase } from './transaction-base.js';
 
-/** Count of entries and records that are sealed between two yields. */
+/** Count of entries and records that `seal` processes between two yields. */
 const sealedAtATime = 500;
 
 export class Transaction {
@@ -50,7 +50,7 @@ export class Transaction {
   readonly postings = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
   readonly announcements: (Announcement & EventStamp)[] = [];
-  /** Subject of the request, its access (`callerOf`), and its trace. */
+  /** Identity of the caller, access of the caller (`callerOf`), and trace of the request. */
   actor: string | undefined;
   caller: object | undefined;
   trace: Trace | undefined;
@@ -79,7 +79,7 @@ export class Transaction {
   /** Loads keys that a bulk writer has (`putPartnersGraph`), of all graphs or of some items of the work, which stages them. */
   completeGraphs: ((items?: readonly number[]) => Promise<void>) | undefined;
 
-  /** Changes that were staged ahead (`StagingAhead`). */
+  /** Changes that were staged before the transaction ran (`StagingAhead`). */
   prepared: PreparedChanges | undefined;
 
   /** Previous state, including the graphs, which the transaction itself does not return. */
@@ -333,7 +333,7 @@ export class Transaction {
   /** Differences to apply to the digests of entries. */
   readonly digests = new Map<string, KeyDigest>();
 
-  /** Counts of records and entries that are sealed. */
+  /** Counts of records and entries that `seal` has processed. */
   private sealed = { records: 0, entries: 0 };
 
   /**
@@ -357,7 +357,7 @@ export class Transaction {
       if (this.rests.has(iri)) continue;
       const before = this.base.record(iri);
       toggleRecords(this.digests, [before, record]);
-      // The records of another server are complete.
+      // Records from another server are already complete.
       if (record?.kind !== 'rdf' || this.isForeign) continue;
       const change = this.graphs.get(iri);
       const rdfVersion = versionAfter(before, change);

@@ -1,4 +1,4 @@
-/** Client addresses as keys of limits. */
+/** Derives the keys of limits from client addresses. */
 import { createHash } from 'node:crypto';
 
 /** Returns the key of an address in limits. An IPv6 /64 network is one client, since each host has 2^64 addresses. */

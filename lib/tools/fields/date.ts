@@ -38,7 +38,7 @@ export function formatHttpDate(milliseconds: number): string {
 function timeOf(parts: Readonly<Record<string, string>>, year: number): number | undefined {
   const index = months.indexOf(parts.month!);
   const day = Number(parts.day);
-  // Date.UTC maps the years 0 to 99 to the twentieth century.
+  // Set the year separately, because Date.UTC maps the years 0 to 99 to the twentieth century.
   const date = new Date(0);
   date.setUTCFullYear(year, index, day);
   if (date.getUTCMonth() !== index || date.getUTCDate() !== day) return undefined;

@@ -1,20 +1,20 @@
 /** `If` field of WebDAV (RFC 4918 10.4): state lists, of which one must hold. */
 import { type EntityTag, parseEntityTags } from './etag.js';
 
-/** Condition on the state of a resource. Without a tag it is a state token, as of a lock. */
+/** Condition on the state of a resource: an entity tag, or without a tag a state token, such as a lock token. */
 export interface StateCondition {
   readonly negated: boolean;
   readonly tag?: EntityTag | undefined;
 }
 
-/** Conditions of which all must hold. */
+/** List of conditions that must all hold. */
 export interface StateList {
   /** Resource of the list, as written: an absolute URI or a path. Absent: the target of the request. */
   readonly resource: string | undefined;
   readonly conditions: readonly StateCondition[];
 }
 
-/** A resource tag or state token in angle brackets, a parenthesis, `Not`, or an entity tag in brackets. */
+/** Matches a resource tag or state token in angle brackets, a parenthesis, `Not`, or an entity tag in brackets. */
 const symbol = /[ \t]*(?:<([^<>\s]+)>|([()])|(Not)(?![^[<\s])|\[((?:W\/)?"[^"\]]*")\])/iy;
 const absolute = /^[a-z][a-z0-9+.-]*:/i;
 

@@ -17,7 +17,7 @@ const notInRelation = /[^\x20-\x7e]+/g;
 const notInExtended = /[^\w!#$&+\-.^`|~]+/g;
 const printable = /^[\x20-\x7e]*$/;
 
-// RFC 8288 3.4: at most once in a link. `hreflang` and extensions can be repeated.
+// Attributes allowed at most once in a link (RFC 8288 3.4). `hreflang` and extensions can be repeated.
 const single: ReadonlySet<string> = new Set(['rel', 'anchor', 'rev', 'media', 'title', 'title*', 'type']);
 
 // RFC 5988 allowed unquoted `type=text/turtle` and `rel=http://...`, and clients still send them.

@@ -15,7 +15,7 @@ export interface Pair {
 
 /** Differences of a field from the parameters of RFC 9110 5.6.6. */
 export interface PairRules {
-  /** Allows names without a value, and white space around `=`. */
+  /** True to allow names without a value, and white space around `=`. */
   readonly loose: boolean;
   /** Returns the index after the unquoted value that starts at `start`. */
   readonly valueEnd: (field: string, start: number) => number;

@@ -2,11 +2,11 @@
 
 export interface Trace {
   readonly traceId: string;
-  /** Span of this server. */
+  /** Span ID of this server. */
   readonly spanId: string;
-  /** Span of the caller. */
+  /** Span ID of the caller. */
   readonly parentId: string;
-  /** Two hexadecimal digits. */
+  /** Trace flags: two hexadecimal digits. */
   readonly flags: string;
 }
 

@@ -16,7 +16,7 @@ export interface AllowedHost {
 
 const blocks = (...ranges: readonly string[]): readonly Block[] => ranges.map((range) => ipaddr.parseCIDR(range));
 
-/** IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast and reserved ranges. */
+/** Rejected IPv4 ranges: IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast and reserved ranges. */
 const closedV4 = blocks(
   '0.0.0.0/8', // "this network" and the wildcard, RFC 791
   '10.0.0.0/8', // private, RFC 1918
@@ -42,7 +42,7 @@ const closedV4 = blocks(
 /** Allocated global unicast addresses (RFC 4291 2.4). All other addresses are rejected. */
 const globalV6 = blocks('2000::/3');
 
-/** IANA IPv6 Special-Purpose Address Registry (RFC 6890), within 2000::/3. */
+/** Rejected IPv6 ranges within 2000::/3: IANA IPv6 Special-Purpose Address Registry (RFC 6890). */
 const closedV6 = blocks(
   '2001::/23', // protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID
   '2001:db8::/32', // documentation, RFC 3849

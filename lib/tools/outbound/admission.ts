@@ -71,7 +71,7 @@ async function addressesOf(url: URL, lookup: Lookup, signal: AbortSignal): Promi
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {
-  // getaddrinfo instead of DNS, so that /etc/hosts and search domains apply.
+  // Use getaddrinfo instead of DNS, so that /etc/hosts and search domains apply.
   return (await systemLookup(hostname, { all: true })).map(({ address }) => address);
 }
 

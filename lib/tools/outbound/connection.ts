@@ -13,7 +13,7 @@ interface ExchangeOptions {
   readonly addresses: readonly string[];
   /** Time limit for TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Aborts the exchange. Its reason is thrown. */
+  /** Aborts the exchange, which then throws the reason of the signal. */
   readonly signal: AbortSignal;
   /** Trusted authorities. Default: the authorities of Node.js. */
   readonly secureContext: SecureContext | undefined;
@@ -155,7 +155,7 @@ function answerOf(
 ): Answer {
   const headers = fieldsOf(data);
   const body: AsyncIterable<Buffer> = data.body;
-  // Errors of an unread body would otherwise be uncaught.
+  // Without this listener, errors of an unread body would be uncaught.
   data.body.on('error', () => undefined);
   return {
     status: data.statusCode,

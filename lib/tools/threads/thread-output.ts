@@ -9,7 +9,7 @@ export class ThreadOutput extends Readable {
   private added = 0;
 
   /**
-   * @param onGone called if the reader leaves before the end, for example after a client disconnected
+   * @param onGone called if the reader closes the stream before the end, for example after a client disconnected
    * @param idle time that the reader may leave the stream unread (`ReadingTime`), and its error message
    */
   constructor(

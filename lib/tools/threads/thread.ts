@@ -70,7 +70,7 @@ export class Thread<F extends Functions = Functions> {
     const { script, limits, data } = options;
     const workerData: ThreadData = { shared: this.shared, data, niceness: priority.niceness };
     this.worker = new Worker(script, { resourceLimits: limits, workerData });
-    // An idle thread does not keep the process alive; a call does.
+    // An idle thread does not keep the process alive, but a call does.
     this.worker.unref();
     this.worker.on('message', (message: FromThread) => this.hear(message));
     this.worker.on('error', (error: Error & { code?: string }) => {

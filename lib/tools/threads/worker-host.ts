@@ -32,7 +32,7 @@ const post = (message: FromThread, moves: readonly Transferable[] = []): void =>
 
 const unwanted = 'The caller of this worker thread has left.';
 
-/** `data` that the thread was created with. */
+/** Value of `data` with which the owner created the thread. */
 export const threadData: unknown = data;
 
 /** Returns true if the owner has told the thread to end. */

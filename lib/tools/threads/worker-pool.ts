@@ -19,7 +19,7 @@ interface Job<F extends Functions, T> {
   readonly held?: number | undefined;
   /** Aborts when the caller disconnects. */
   readonly gone?: AbortSignal | undefined;
-  /** Does the work. It owns the thread until the returned promise settles, and may end the thread. */
+  /** Does the work. The job owns the thread until the returned promise settles, and may end the thread. */
   work(thread: Thread<F>): Promise<T>;
 }
 
@@ -30,7 +30,7 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
   readonly queue: number;
   /** Idle time in milliseconds after which a thread ends. Absent: one thread stays ready. */
   readonly idleMs?: number;
-  /** Memory of a job in MiB. */
+  /** Maximum memory of a job, in MiB. */
   readonly memoryMb: number;
   /** Size of the young generation of the heap, in MiB. A small size keeps idle threads small. */
   readonly nurseryMb?: number;

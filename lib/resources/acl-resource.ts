@@ -203,8 +203,8 @@ export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecor
 }
 
 /**
- * Deletes an ACL, so that the nearest container's ACL applies again. @throws LwsError `not-found` if there is no ACL,
- * `root-not-deletable`, `precondition-failed`
+ * Deletes an ACL, so that the nearest container's ACL applies again.
+ * @throws LwsError `not-found` if there is no ACL, `root-not-deletable`, `precondition-failed`
  */
 export async function deleteAcl(storage: Storage, request: AclRequest): Promise<void> {
   const { iri, access } = request;

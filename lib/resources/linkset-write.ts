@@ -128,10 +128,7 @@ async function admit(
 /** Bytes of server-managed links that a document may also contain, so that clients can write back the document they read. */
 const serverPart = 16_384;
 
-/**
- * Reads the body. The limit includes server-managed links. Staging checks the client's links. @throws LwsError
- * `linkset-too-large`
- */
+/** Reads the body. The limit includes the server's links. Staging checks client links. @throws LwsError `linkset-too-large` */
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
   const most = storage.limits.linksetBytes + serverPart;
   const tooLarge = (): LwsError => linksetTooLarge(storage);

@@ -125,7 +125,7 @@ async function collect(request: MemberRequest, everything: boolean, wanted: Pagi
   const { members, ...view } = await visibleMembers(request, storage.store, wanted);
   const seen: ResourceRecord[] = [];
   for await (const block of seenItems(storage, access, members)) seen.push(...block);
-  // The date of the container would reveal changes to hidden members, and the latest date of visible members could decrease. So
-  // use the creation date.
+  // Use the creation date: a later date would reveal changes to hidden members, or could decrease (latest date of visible
+  // members).
   return { members: seen, ...view, modified: container.created, isPartial: true };
 }

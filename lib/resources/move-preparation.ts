@@ -96,8 +96,8 @@ export class Preparation {
 
   /**
    * Writes large graphs at their new names, and also small graphs if these have many triples. Readers do not see the graphs
-   * before the transaction commits. The transaction itself writes graphs that replace others. @throws LwsError `too-complex` if
-   * the transaction would write too many triples
+   * before the transaction commits. The transaction itself writes graphs that replace others.
+   * @throws LwsError `too-complex` if the transaction would write too many triples
    */
   async writeAhead(pause: Pause = async () => {}): Promise<void> {
     const { store } = this.storage;

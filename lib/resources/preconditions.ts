@@ -95,8 +95,8 @@ const isUnmodifiedSince = (state: Dated, date: number): boolean =>
   wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
 /**
- * Returns true if a read returns 304. A date does not match if the previous state began within the same second. @param tag
- * opaque tag of the selected representation
+ * Returns true if a read returns 304. A date does not match if the previous state began within the same second.
+ * @param tag opaque tag of the selected representation
  */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, state: Dated): boolean {
   if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);

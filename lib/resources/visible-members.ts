@@ -100,9 +100,7 @@ async function decidedMembers(
   return { members, total: visible.length, state: viewState(visible) };
 }
 
-/**
- * Evaluates permissions only of members on the page, and of exceptions. Returns `undefined` if it must evaluate all members.
- */
+/** Evaluates permissions only of members on the page, and of exceptions. Returns `undefined` if all members need it. */
 async function countedMembers(request: MemberRequest, wanted: Paging): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;

@@ -43,8 +43,9 @@ export class Gate {
   ) {}
 
   /**
-   * Waits for a slot. @returns a function to call once to release the slot @throws `busy` if too many requests wait; the
-   * signal's reason
+   * Waits for a slot.
+   * @returns a function to call once to release the slot
+   * @throws `busy` if too many requests wait; the signal's reason
    */
   async enter(turn: Turn, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();

@@ -76,8 +76,8 @@ export interface MergeOptions {
 
 /**
  * Writes a segment with the current quads of the inputs, which it replaces. So the inputs must include the oldest segment.
- * @param inputs the oldest first @throws the file system's error, DamagedSegmentError, or the error of `check`, after removing
- * the new file
+ * @param inputs the oldest first
+ * @throws the file system's error, DamagedSegmentError, or the error of `check`, after removing the new file
  */
 export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): SegmentName {
   const writer = new SegmentWriter(name);

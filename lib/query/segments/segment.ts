@@ -1,6 +1,6 @@
 /**
  * Segment: an immutable file with a dictionary, quads in four orders, fences and a footer. Long terms are in a second file.
- * Several threads can open a segment, and share its fences and resident sections.
+ * Threads that open a segment share its fences and resident sections.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';

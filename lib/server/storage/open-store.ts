@@ -41,8 +41,8 @@ export function assertStorage(dataDir: string): void {
 }
 
 /**
- * Returns the blob store that a component contributes. Undefined: the directory `blobs/`. @throws SettingsError if the settings
- * of the component are not valid
+ * Returns the blob store that a component contributes. Undefined: the directory `blobs/`.
+ * @throws SettingsError if the settings of the component are not valid
  */
 export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
   components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);

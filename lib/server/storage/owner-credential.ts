@@ -24,8 +24,8 @@ export const keptIdentity = (file: string): Identity => identityOf(keptKey(file)
 export const readIdentity = (file: string): Identity => identityOf(readKey(file));
 
 /**
- * Returns the identity of the flags --key or --new-key, or a new identity without either flag. @throws SettingsError if the key
- * file does not exist, or the new one already exists
+ * Returns the identity of the flags --key or --new-key, or a new identity without either flag.
+ * @throws SettingsError if the key file does not exist, or the new one already exists
  */
 export function givenIdentity({ key, 'new-key': newKey }: Readonly<Record<string, string>>): Identity {
   if (key !== undefined && newKey !== undefined) throw new SettingsError('Use either --key or --new-key.');

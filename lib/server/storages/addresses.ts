@@ -19,7 +19,9 @@ export class Addresses {
   private readonly usualPort: RegExp;
 
   /**
-   * Parses an address template. @param template `lws.storages.address` @param home root IRI of the storage of `lws.base-uri`
+   * Parses an address template.
+   * @param template `lws.storages.address`
+   * @param home root IRI of the storage of `lws.base-uri`
    * @throws SettingsError for an invalid template, or one that nests storages
    */
   constructor(

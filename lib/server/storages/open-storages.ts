@@ -132,7 +132,8 @@ export class OpenStorages {
   }
 
   /**
-   * Acquires a slot and starts to open a storage. @returns undefined if another request has started to open it meanwhile
+   * Acquires a slot and starts to open a storage.
+   * @returns undefined if another request has started to open it meanwhile
    * @throws LwsError `too-busy`; the opening is then not counted
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {

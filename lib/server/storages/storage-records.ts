@@ -32,8 +32,9 @@ export class StorageRecords {
   private stopWatching: (() => void) | undefined;
 
   /**
-   * @param folder `storages/` of the data directory @param onTrouble called for unreadable records, which are then skipped;
-   * absent: an unreadable record is an error @throws LwsError `conflict`
+   * @param folder `storages/` of the data directory
+   * @param onTrouble called for unreadable records, which are then skipped; absent: an unreadable record is an error
+   * @throws LwsError `conflict`
    */
   constructor(
     readonly folder: string,

@@ -21,9 +21,7 @@ export class GraphComparison {
     private readonly snapshot: LevelSnapshot,
   ) {}
 
-  /**
-   * Yields the blocks unchanged, and compares their graphs with the digests. The blocks must contain all keys of each graph.
-   */
+  /** Yields the blocks unchanged, and compares their graphs with the digests. The blocks must have all keys of each graph. */
   async *watched(blocks: AsyncIterable<string[]>): AsyncGenerator<string[]> {
     this.staged ??= await stagedGraphs(this.level, this.snapshot);
     this.prefix = '';

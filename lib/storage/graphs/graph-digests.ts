@@ -109,8 +109,9 @@ export interface ReturnedKeys {
 }
 
 /**
- * Compares the keys of a graph with the digest in its record. @returns the deleted keys that LevelDB returned; `undefined` if
- * there are none @throws DamagedGraphError
+ * Compares the keys of a graph with the digest in its record.
+ * @returns the deleted keys that LevelDB returned; `undefined` if there are none
+ * @throws DamagedGraphError
  */
 export function returnedKeys(record: ResourceRecord, keys: readonly string[]): ReturnedKeys | undefined {
   const digest = digestIn(record);

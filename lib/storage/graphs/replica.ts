@@ -76,10 +76,7 @@ export class Replica {
     return readFeatures(this.level.getSync(featuresKey)).has(newTerms);
   }
 
-  /**
-   * Returns true if no row is missing: the machine has not failed while the replica was open, and row sequence numbers have no
-   * gap.
-   */
+  /** Returns true if no row is missing: the machine has not failed while the replica was open, and row numbers have no gap. */
   async isWhole(): Promise<boolean> {
     if ((await lastEnd(this.level)) === 'cut') return false;
     const rows = (await this.level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));

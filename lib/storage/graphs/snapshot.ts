@@ -5,7 +5,7 @@ import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey }
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { EntryCursor } from '../level/entry-cursor.js';
 
-/** Keys per read of `beginnings`: most subjects have one or two labels. */
+/** Count of keys per read of `beginnings`. Small, because most subjects have one or two labels. */
 const keysAtATime = 4;
 
 const open = new WeakMap<Level, number>();

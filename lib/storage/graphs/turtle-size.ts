@@ -13,7 +13,8 @@ const smallestShare = 1 / 4;
 
 /**
  * Returns the size of the default Turtle after a change. Without blank nodes, the text of a subject and predicate is
- * independent of the other triples. `undefined` if the graph must be serialized. @param before keys and size before the change
+ * independent of the other triples. `undefined` if the graph must be serialized.
+ * @param before keys and size before the change
  * @param options options of both states, because other prefixes change the whole text
  */
 export function changedSize(

@@ -135,8 +135,9 @@ export function writeRecord(record: ResourceRecord): string {
 export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
 
 /**
- * Returns the key of an entry: a small value of a feature, written in the same batch as the change it belongs to. @param space
- * the feature @param parts without U+0000
+ * Returns the key of an entry: a small value of a feature, written in the same batch as the change it belongs to.
+ * @param space the feature
+ * @param parts without U+0000
  */
 export const entryKey = (space: string, ...parts: readonly string[]): string =>
   `E${separator}${[space, ...parts].join(separator)}`;

@@ -20,9 +20,7 @@ const spaceAt = entryKey('').length;
 /** Returns true if the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => counted.has(key.slice(0, key.indexOf('\u0000', spaceAt) + 1));
 
-/**
- * Returns the bytes of an entry that count. A kept blob's entry counts as the blob, unless a current resource has that blob.
- */
+/** Returns the bytes of an entry that count. A kept blob's entry counts as the blob, unless a current resource has the blob. */
 export function sizeOfEntry(key: string, value: string | undefined): number {
   if (value === undefined) return 0;
   if (!isKeptBlob(key)) return Buffer.byteLength(value);

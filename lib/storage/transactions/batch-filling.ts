@@ -63,7 +63,7 @@ export async function fillBatch(
   }
 }
 
-/** Returns by how many quads a transaction changes the count. */
+/** Returns the change of the quad count by a transaction. */
 export function quadsChange(transaction: Transaction): number {
   const { graphs, hidden, prepared = none } = transaction;
   let quads = prepared.quads + transaction.uncounted;

@@ -7,8 +7,8 @@ export interface BulkWriter {
   /** Size of the GSPO keys that the thread has, in bytes. */
   readonly bytes: number;
   /**
-   * Writes the keys that the thread has, and other operations, as one atomic, synced batch. @param operations keys with values;
-   * `null` removes the key
+   * Writes the keys that the thread has, and other operations, as one atomic, synced batch.
+   * @param operations keys with values; `null` removes the key
    */
   write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
 }

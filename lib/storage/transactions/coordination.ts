@@ -13,7 +13,8 @@ export interface Coordination {
   onLeading(listener: () => void): void;
   /**
    * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns
-   * undefined if it already has all of them. @throws LwsError `too-busy` if the servers cannot agree
+   * undefined if it already has all of them.
+   * @throws LwsError `too-busy` if the servers cannot agree
    */
   freshen(): Promise<void> | undefined;
   /**

@@ -10,7 +10,7 @@ const prefix = stagedKey('');
 export class RememberedStaged {
   /** Transactions in progress that stage or publish a graph. */
   private readonly underWay = new Set<Transaction>();
-  /** Incremented when such a transaction starts and ends. */
+  /** Incremented when a transaction that stages or publishes a graph starts and ends. */
   private changes = 0;
   /** True if the transactions that had started before the listeners were added have ended. */
   private isComplete = false;

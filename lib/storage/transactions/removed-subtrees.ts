@@ -37,8 +37,8 @@ export class RemovedSubtrees {
   constructor(private readonly options: RemovedSubtreesOptions) {}
 
   /**
-   * Continues the removals that an earlier process has not completed. From then on, `committed` begins new removals. @returns
-   * the subtrees
+   * Continues the removals that an earlier process has not completed. From then on, `committed` begins new removals.
+   * @returns the subtrees
    */
   async open(removeRest: RestRemoval): Promise<readonly string[]> {
     this.removeRest = removeRest;

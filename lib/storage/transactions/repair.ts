@@ -40,9 +40,7 @@ export interface StorageFault {
 /** Maximum characters of an entry in a message, and keys of a batch. */
 const [shown, changesAtATime] = [300, 10_000];
 
-/**
- * Yields faults for entries of digested spaces that were returned or lost. @param except space that the caller compares itself
- */
+/** Yields faults for returned and lost entries of digested spaces. @param except space that the caller compares */
 export async function* entryFaults(
   level: Level,
   snapshot: LevelSnapshot,

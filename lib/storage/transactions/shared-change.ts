@@ -37,8 +37,8 @@ function changeOf(transaction: Transaction): SharedChange {
 }
 
 /**
- * Yields the transactions of another server in order. The caller adds each to the overlay before it continues. @param base
- * state with the earlier transactions
+ * Yields the transactions of another server in order. The caller adds each to the overlay before it continues.
+ * @param base state with the earlier transactions
  */
 export function* readChanges(body: Buffer, base: TransactionBase): Generator<Transaction> {
   for (const change of JSON.parse(body.toString()) as SharedChange[]) yield transactionOf(change, base);

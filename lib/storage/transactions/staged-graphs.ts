@@ -91,8 +91,8 @@ export class StagedGraphs {
 
   /**
    * Writes graphs in slices. They are invisible until a transaction publishes them (`Transaction.publishGraph`).
-   * @returns the written graphs, whose resources have no visible graph @throws LwsError `storage-full`, after removing the
-   * written quads
+   * @returns the written graphs, whose resources have no visible graph
+   * @throws LwsError `storage-full`, after removing the written quads
    */
   async load(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     const { transact, assertSpace } = this.options;

@@ -273,8 +273,8 @@ export class Store extends StoreListeners {
 
   /**
    * Writes new graphs in slices, between which other transactions run. The graphs are invisible until a transaction publishes
-   * them (`Transaction.publishGraph`). Otherwise they must be dropped (`dropLoaded`). @returns the names of the written graphs,
-   * whose resources had no graph
+   * them (`Transaction.publishGraph`). Otherwise they must be dropped (`dropLoaded`).
+   * @returns the names of the written graphs, whose resources had no graph
    */
   loadGraphs(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     return this.hidden.load(graphs);
@@ -303,9 +303,8 @@ export class Store extends StoreListeners {
 
   /**
    * Runs `work` while no other transaction runs, commits the staged changes, and returns its result when they are on disk. If
-   * `work` throws, nothing is written. Check preconditions, authorization and quota inside. `work` must only stage: it runs
-   * again after `Again`, if its state is outdated, a preparation is needed, or a graph of that name is being written or
-   * removed.
+   * `work` throws, nothing is written. `work` must check preconditions, authorization and quota, and only stage. It runs again
+   * after `Again`: its state is outdated, it needs a preparation, or a graph of that name is being written or removed.
    * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk
    * rejects the batch
    */

@@ -45,7 +45,7 @@ export class Transaction {
   readonly entries = new Map<string, string | null>();
   /**
    * Entries that only indexes read, and only after the commit. Neither this transaction nor later ones see them, so that a
-   * hundred of them cost listeners and the overlay nothing. The value `null` deletes an entry.
+   * hundred postings do not slow down listeners and the overlay. The value `null` deletes an entry.
    */
   readonly postings = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
@@ -232,8 +232,8 @@ export class Transaction {
 
   /**
    * Replaces the graph of a resource; `before` are its current keys. Only the difference is written.
-   * @param after new keys of the graph, with the added and removed keys if known @throws Again while a staged graph has this
-   * name
+   * @param after new keys of the graph, with the added and removed keys if known
+   * @throws Again while a staged graph has this name
    */
   putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
@@ -278,8 +278,9 @@ export class Transaction {
   }
 
   /**
-   * Changes a part of a large graph. @param change keys to add, which the graph lacks, and keys to remove, which it has; both
-   * sorted @param before count of triples before the change
+   * Changes a part of a large graph.
+   * @param change keys to add, which the graph lacks, and keys to remove, which it has; both sorted
+   * @param before count of triples before the change
    */
   changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
     this.assertVisible(iri);

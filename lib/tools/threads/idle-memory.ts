@@ -1,6 +1,4 @@
-/**
- * Returns memory to the operating system when a thread is idle. Otherwise V8 retains the memory after load, possibly forever.
- */
+/** Returns memory to the operating system when a thread is idle. Otherwise V8 retains it after a load, possibly forever. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 

@@ -35,7 +35,7 @@ export interface StateBefore {
   emptyGraphs?(dataset: DatasetGraphs): EmptyGraphs;
 }
 
-/** Returns the state of a snapshot. @param assertTime called in every block, throws to stop the work */
+/** Returns the initial state of an update, in a snapshot. @param assertTime called in every block, throws to stop the work */
 export const snapshotState = (
   { level, snapshot, memory }: OpenedState & { readonly memory: MemoryView | undefined },
   assertTime: () => void,

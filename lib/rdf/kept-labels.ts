@@ -6,7 +6,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { addTo, getOrMake } from '../tools/collections.js';
 
-/** Maximum rounds, as a change affects colours up to this distance, and maximum blank nodes. Above it, no labels are kept. */
+/** Maximum rounds (a change affects colours up to this distance), and maximum blank nodes, above which no labels are kept. */
 const [maxRounds, maxNodes] = [8, 5_000];
 
 /** Colours of blank nodes by label. Only colours of the same round can be compared. */

@@ -79,7 +79,7 @@ export async function stageRemoval(
   stageMembership({ storage, tx }, record, -1);
 }
 
-/** Evaluates the ACLs of all descendants. Not within the transaction, which must not fetch remote groups. */
+/** Evaluates the ACLs of all descendants before the transaction, which must not fetch remote groups. */
 async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
   for (const iri of acls?.below(container) ?? []) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }

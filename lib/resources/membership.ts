@@ -125,7 +125,6 @@ async function collect(request: MemberRequest, everything: boolean, wanted: Pagi
   const { members, ...view } = await visibleMembers(request, storage.store, wanted);
   const seen: ResourceRecord[] = [];
   for await (const block of seenItems(storage, access, members)) seen.push(...block);
-  // Use the creation date: a later date would reveal changes to hidden members, or could decrease (latest date of visible
-  // members).
+  // The container's date would reveal changes to hidden members. The latest date of visible members could decrease.
   return { members: seen, ...view, modified: container.created, isPartial: true };
 }

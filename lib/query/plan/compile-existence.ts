@@ -1,6 +1,6 @@
 /**
  * Compiles EXISTS, NOT EXISTS and MINUS to plans (SPARQL 1.1 8). The result of an EXISTS within an expression becomes a mark,
- * which is written to the rows before the expression is evaluated. This module does not depend on rows.
+ * which is written to the rows before the expression is evaluated. This module must not depend on rows.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
@@ -54,7 +54,7 @@ function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
 }
 const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).length > 0;
 
-/** Returns a plan that adds the results of the EXISTS in the expressions (marks) to the rows of another plan. */
+/** Returns a plan that adds the results (marks) of the EXISTS in the expressions to the rows of another plan. */
 export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
   const marks = marksOf(expressions, input, tools);
   if (marks.length === 0) return input;

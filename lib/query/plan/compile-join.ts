@@ -41,7 +41,7 @@ export function withTriples(plan: Plan, triples: readonly TripleTerm[]): Plan {
   return makeJoin({ ...plan, triples: [...plan.triples, ...triples] });
 }
 
-/** Removes the check that the path starts at a node, if the start is the subject or object of a pattern: always a node. */
+/** Removes the check that the path starts at a node, if its start is the subject or object of a pattern, so always a node. */
 function atNodes(closure: ClosurePlan, patterns: readonly Pattern[]): ClosurePlan {
   const { from, to, graph, part } = closure;
   const isSame = (a: Place, b: Place): boolean =>

@@ -1,7 +1,7 @@
 /**
  * Pages of 8 KiB with a CRC-32. The checksum also covers the identity of the file and the index of the page, so that a page in
  * a wrong position or file is detected. Pages are read from a copy in shared memory, or through a cache that belongs to one
- * thread. This module does not depend on the content of pages.
+ * thread. This module must not depend on the content of pages.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
  * One sort order of the quads of a segment: pages of bit-packed columns. The first quad of each page (the fence) and its index
- * stay in memory. This module does not depend on the terms that the IDs stand for.
+ * stay in memory. This module must not depend on the terms that the IDs stand for.
  */
 import { type Pages, type PageWriter, pageBytes, pageWords } from './page-file.js';
 

@@ -1,6 +1,6 @@
 /**
  * Writes the dictionary of a segment: terms sorted by their UTF-8 bytes. The index of a term is its ID. Pages contain
- * front-coded terms with a restart point every 16 terms. This module does not depend on the meaning of terms.
+ * front-coded terms with a restart point every 16 terms. This module must not depend on the meaning of terms.
  */
 import { checksumBytes, type PageWriter, pageBytes } from './page-file.js';
 

@@ -14,7 +14,7 @@ export interface Certificates {
   readonly challenges: Challenges;
 }
 
-/** Returns source and challenges. @throws SettingsError for invalid settings, or files without a valid pair */
+/** Returns the certificate source and the challenges. @throws SettingsError for invalid settings or certificate files */
 export function certificatesOf(
   settings: Settings,
   { components, log }: { readonly components: readonly Component[]; readonly log: Log },

@@ -67,7 +67,7 @@ export class StorageDeployment implements Deployment {
   /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
-  /** Directory with a file for each storage that is open or has pending work. A file beside the records would cause rescans. */
+  /** Directory with a file for each storage that is open or has pending work. Files next to the records would cause rescans. */
   private readonly marks: string;
   /** Directory with a file for each storage, with the bytes that the storage used when it was closed. */
   private readonly usages: string;

@@ -1,4 +1,4 @@
-/** Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if the set may differ. */
+/** Caches the set of staged graphs for snapshots in the store's thread. Reads the disk only if the set may have changed. */
 
 import { type StagedNames, stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';

@@ -6,7 +6,7 @@ import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 export class ReturnedData {
-  /** Counts of quads and entries since the start. */
+  /** Counts of returned quads and entries since the start. */
   readonly counts = { quads: 0, entries: 0 };
   private readonly known = new Set<string>();
 
@@ -56,7 +56,7 @@ export class ReturnedData {
       this.counts.entries++;
       this.onTrouble(`LevelDB returned the deleted entry ${printed(key)}. The server removes it.`, undefined);
       this.write(key, (tx) => {
-        // Delete it as a posting, because the digest of the entries does not contain it.
+        // Delete the entry as a posting, because the digest of the entries does not include it.
         if (tx.entry(key) === value) tx.postings.set(key, null);
       });
     }

@@ -9,7 +9,7 @@ export interface TransactionBase {
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** Yields the keys of a graph with subjects that begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** Returns true for each of the GSPO keys that the graph contains. */
+  /** Returns for each GSPO key true if the graph contains the key. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;

@@ -17,7 +17,7 @@ export interface GuardedFetchOptions extends AdmissionOptions {
 export interface OutboundRequest {
   /** Method. Default: GET. */
   readonly method?: 'GET' | 'POST';
-  /** Sent to the first origin only. Fields of the connection (Host, Content-Length, Cookie …) are dropped. */
+  /** Header fields for the first origin only. Fields of the connection (Host, Content-Length, Cookie …) are dropped. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Request body, only with POST. */
   readonly body?: Buffer;

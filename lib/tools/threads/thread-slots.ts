@@ -28,7 +28,7 @@ export class ThreadSlots {
     return this.taken >= this.most;
   }
 
-  /** Acquires a slot for a new thread. Otherwise another pool moves an idle thread, or `next` is called later. */
+  /** Returns true if a slot for a new thread was acquired. Otherwise another pool moves a thread, or `next` is called later. */
   take(tenant: Tenant): boolean {
     if (this.isFull) {
       if (![...this.tenants].some((each) => each !== tenant && each.giveIdle(tenant))) this.waiting.add(tenant);
@@ -46,7 +46,7 @@ export class ThreadSlots {
     this.tenants.add(tenant);
   }
 
-  /** Returns the next waiting pool entitled to a slot of this pool: an idle slot, or a slot in excess of this pool's share. */
+  /** Returns the next waiting pool for a slot of this pool: any if this pool is idle, otherwise one with fewer slots. */
   wanting(tenant: Tenant, isIdle: boolean): Tenant | undefined {
     const { held } = tenant;
     const mayHave = (each: Tenant): boolean => isIdle || each.held === 0 || each.held + 1 < held;

@@ -196,7 +196,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size - this.idle.size;
   }
 
-  /** Returns true if a job may start: client, tenant and rank are within their limits, and one of several threads is left. */
+  /** Returns true if client, tenant and rank of a job are within their limits, and a thread is left for other clients. */
   private mayRun({ client = '', tenant, rank = 0, memory = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [], memoryOfAll = Number.POSITIVE_INFINITY } = this.options;
     if (this.memory > 0 && memory > 0 && this.memory + memory > memoryOfAll) return false;

@@ -46,7 +46,7 @@ export const segmentAt = (segments: readonly CountSegment[], iri: string): numbe
 interface CountOptions {
   /** Number of members of a segment. */
   readonly size: number;
-  /** If present, only members of this owner are counted. */
+  /** Owner whose members are counted. Absent: all members are counted. */
   readonly owner?: string | undefined;
 }
 

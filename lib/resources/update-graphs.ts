@@ -148,7 +148,7 @@ class GraphsWrite {
     const isBlind = before !== undefined && !(await this.mayRead(tx, before));
     if (isSame && before && !isBlind) return { iri, status: 'unchanged', record: before };
     if (before && (isSame || !isCleared)) {
-      // The size of the update already limits its additions, but a graph may grow by many updates.
+      // Limit the triples, because a graph may grow by many updates. The size of the update already limits its additions.
       const wanted = { delta: update, length: Number.POSITIVE_INFINITY, isBlind };
       const staged = await stageDelta({ storage, tx }, before, wanted);
       return { iri, status: 'changed', ...(isBlind ? {} : { record: staged!.record }) };

@@ -17,7 +17,7 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
-  /** If present, each storage of a deployment may have its own value. Absent: the operator sets one value for all storages. */
+  /** `storage`: each storage of a deployment may have its own value. Absent: the operator sets one value for all storages. */
   readonly scope?: 'storage' | undefined;
 }
 

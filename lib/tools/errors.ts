@@ -75,7 +75,7 @@ export interface ErrorDetails {
 /** Thrown if a command fails. The message is printed unchanged. The exit code is 2. */
 export class CommandError extends Error {}
 
-/** An error with a stable `code`. The client sees `message`, which must not reveal anything that the client may not know. */
+/** An error with a stable `code`. The client sees `message`, which must not reveal more than the client is allowed to know. */
 export class LwsError extends Error {
   readonly code: ErrorCode;
   readonly reason: string | undefined;

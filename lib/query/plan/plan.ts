@@ -69,7 +69,7 @@ export interface Aggregate {
   /** Argument; undefined for COUNT(*). */
   readonly expression: Expression | undefined;
   readonly isDistinct: boolean;
-  /** For COUNT(DISTINCT *): the variables of a solution. */
+  /** Variables of a solution, for COUNT(DISTINCT *). */
   readonly solution: readonly Slot[];
   /** Separator of GROUP_CONCAT. */
   readonly separator: string;

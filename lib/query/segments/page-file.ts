@@ -64,7 +64,7 @@ export class PageWriter {
     this.bytes += bytes.length;
   }
 
-  /** Writes and syncs everything, and closes the file. */
+  /** Writes the buffer, and syncs and closes the file. */
   end(): void {
     this.flush();
     fsyncSync(this.handle);

@@ -8,7 +8,7 @@ import { checksumBytes, type PageWriter, pageBytes } from './page-file.js';
 export const restartEvery = 16;
 /** Length of the page header in bytes: count of terms, and end of the data. */
 export const termsHead = 4;
-/** A term of more than `longest` bytes is split: the page has the first `inPage` bytes, and a second file the rest. */
+/** Maximum length of a term that is not split, and length of the part in the page, in bytes. A second file has the rest. */
 export const [longest, inPage] = [1024, 256];
 /** Length of a reference to the rest of a long term, in bytes: offset (6) and length (4). */
 export const referenceBytes = 10;

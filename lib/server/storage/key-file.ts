@@ -13,10 +13,7 @@ export function makeKey(): PrivateJwk {
   return { kty, crv, x, d };
 }
 
-/**
- * Reads a key from a file, or generates an Ed25519 key and stores it with mode 0600.
- * @throws SettingsError if the file contains something else
- */
+/** Reads a key from a file, or generates an Ed25519 key and stores it with mode 0600. @throws SettingsError as `readKey` */
 export function keptKey(file: string): PrivateJwk {
   if (existsSync(file)) return readKey(file);
   const key = makeKey();

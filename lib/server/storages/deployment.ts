@@ -210,7 +210,7 @@ export class StorageDeployment implements Deployment {
     const whom = this.whom(req);
     if (whom === 'home') return void this.home!.listener(req, res);
     void this.enter(req, whom, res).then(
-      // Data still to be sent does not keep the storage open, however slowly the client reads.
+      // Unsent data does not keep the storage open, even if the client reads slowly.
       ({ storage, leave }) => storage.listener(req, res).finally(leave),
       (error: unknown) => {
         this.refusals.set(req, error);

@@ -108,7 +108,7 @@ export class Replica {
     }
     // A synced batch covers earlier data in the same log only, and there may be several logs.
     await syncLevel(level);
-    // A state of an earlier format is migrated later, like a store.
+    // Accept a state of an earlier format, which is migrated later, like a store.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
     const own = [[metaKey('storage'), storage] as const, [metaKey('position'), String(seq)] as const];
     await writeEntries(level, [...(isEmpty ? newFacts : [oneIndex]), ...own], [metaKey('journal'), journal]);

@@ -20,7 +20,7 @@ export interface SteppedStream extends SortedStream {
 /** Block sizes: small at first and after a skip, larger with each block read in sequence. */
 const smallestBlock = 32;
 const largestBlock = 1000;
-/** A block with fewer characters was not ended by LevelDB's limit of bytes. A character has at most three bytes. */
+/** Characters below which a block was not ended by LevelDB's limit of bytes: a character has at most three bytes. */
 const shortBlock = block.highWaterMarkBytes >> 2;
 
 interface CursorOptions {

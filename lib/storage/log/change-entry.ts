@@ -65,7 +65,7 @@ export interface NewEvent {
 }
 
 export interface EntryOptions {
-  /** The storage's IRI. */
+  /** Root IRI of the storage. */
   readonly storage: string;
   /** Last position of the previous entry: there are no events in between. */
   readonly previous: number;

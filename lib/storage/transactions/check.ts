@@ -285,9 +285,7 @@ class Check {
       );
   }
 
-  /**
-   * Reports graphs with invalid terms, and graphs with keys that do not match their terms. Both maps contain counts of triples.
-   */
+  /** Reports graphs with invalid terms, and graphs with keys that do not match their terms. The maps have counts of triples. */
   private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
     for (const [graph, count] of illegal)
       this.fault(

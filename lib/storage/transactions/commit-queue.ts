@@ -64,7 +64,7 @@ export interface CommitQueueOptions {
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called after the work of every transaction with changes. The transaction includes the changes that listeners stage. */
   readonly listeners: readonly AddedListener[];
-  /** Called for every transaction when everything else is staged. */
+  /** Called for every transaction after all other changes are staged. */
   readonly complete: TransactionListener;
   /** Called for each transaction of another server before readers see its changes. */
   readonly foreignListeners: readonly TransactionListener[];

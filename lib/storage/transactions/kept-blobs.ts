@@ -8,7 +8,7 @@ import type { Transaction } from './transaction.js';
 export const hasVersions = (view: Pick<Transaction, 'derived'>): boolean =>
   view.derived(featuresKey, readFeatures)?.has(versionsFeature) === true;
 
-/** Keeps the removed blobs that earlier states refer to. Called when everything else of the transaction is staged. */
+/** Keeps the removed blobs that earlier states refer to. Called after all other changes of the transaction are staged. */
 export function settleKeptBlobs(tx: Transaction): void {
   if (!hasVersions(tx)) return;
   for (const blob of [...tx.removedBlobs]) {

@@ -17,7 +17,7 @@ const [resourcesAtATime, quadsAtATime] = [250, 2_000];
 
 const pauseMs = 1_000;
 
-/** Stages the removal of everything that a deleted resource has, except its record. */
+/** Stages the removal of all data of a deleted resource, except its record. */
 export type RestRemoval = (tx: Transaction, record: ResourceRecord) => Promise<void>;
 
 interface RemovedSubtreesOptions {

@@ -68,7 +68,7 @@ export class SharedCommitQueue extends CommitQueue {
     if (!isWritten) throw replicaBehind(this.failure);
   }
 
-  /** Rejects a group. @param mayBeStored true if its row may be in the journal; then applying the journal shows if it is */
+  /** Rejects a group. @param mayBeStored true if its row may be in the journal. Applying the journal then shows if it is */
   reject(group: readonly PendingCommit[], error: unknown, mayBeStored: boolean): void {
     if (this.hasFailed) return;
     this.state.clear();

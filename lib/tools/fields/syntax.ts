@@ -40,7 +40,7 @@ export const noParameters: ReadonlyMap<string, string> = new Map();
 /** Parameters as in RFC 9110 5.6.6: a value is required, white space around `=` is an error. */
 export const strictPairs: PairRules = { loose: false, valueEnd: tokenEnd };
 
-// A table lookup is faster than a regular expression and cannot backtrack.
+// Table of the characters of tokens. A lookup is faster than a regular expression and cannot backtrack.
 const tokenCodes = new Uint8Array(128);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tokenCodes[character.charCodeAt(0)] = 1;

@@ -26,7 +26,7 @@ const shortInteger = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /** Compares two numbers exactly (RFC 6902 section 4.6). */
 export function sameNumber(a: number | ExactNumber, b: number | ExactNumber): boolean {
-  // Both are plain JavaScript numbers and therefore exact.
+  // If both are JavaScript numbers, both are exact.
   if (typeof a === 'number' && typeof b === 'number') return a === b;
   return canonical(a) === canonical(b);
 }

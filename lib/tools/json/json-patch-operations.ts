@@ -51,7 +51,7 @@ interface Operation {
 }
 class Conflict extends Error {}
 
-/** The library is a CommonJS module. */
+/** Destructured here, because the library is a CommonJS module. */
 const { applyOperation, escapePathComponent, unescapePathComponent } = fastJsonPatch;
 type Change =
   | fastJsonPatch.AddOperation<unknown>

@@ -9,7 +9,7 @@ export interface Hop {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   readonly accept: string;
-  /** Other fields of the caller, with lower-case names. */
+  /** Other header fields of the caller, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
 }

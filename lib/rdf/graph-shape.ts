@@ -21,7 +21,7 @@ export interface GraphNode {
   via: string;
   /** True for a cell of a list that is well-formed from this cell to the end. */
   isCell: boolean;
-  /** Set by the writer when it starts to write the triples of the node. */
+  /** True after the writer has started to write the triples of the node. */
   written: boolean;
   /** Label of the blank node in the output, set by `nodeLabel`. */
   label: string | undefined;

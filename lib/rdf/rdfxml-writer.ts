@@ -15,9 +15,9 @@ interface Writing {
   readonly names: Names;
   /** Prefix of the RDF namespace. */
   readonly syntax: string;
-  /** Set when a literal with base direction is written, which requires the ITS namespace. */
+  /** True after a literal with base direction was written, which requires the ITS namespace. */
   directed: boolean;
-  /** Set when a term of RDF 1.2 is written, which requires the version attribute. */
+  /** True after a term of RDF 1.2 was written, which requires the version attribute. */
   isNew: boolean;
 }
 

@@ -183,7 +183,7 @@ async function listFeatures(level: Level): Promise<void> {
 
 /** Writes the size of large graphs (as lines) into their records. @param told called with the count of records so far */
 async function countLines(level: Level, told: (done: number) => void): Promise<void> {
-  // Versions before numbered formats wrote this mark after counting.
+  // Versions before numbered formats wrote this entry after counting.
   if ((await level.get(metaKey('lines'))) !== undefined) return;
   let done = 0;
   for await (const entries of entryBlocks(level, allRecords())) {

@@ -85,7 +85,7 @@ export class Replica {
     return rows.length === 0 || (rows.at(-1) === seq && rows.length === seq - rows[0]! + 1);
   }
 
-  /** Converts a complete storage to a replica before the first row of a journal. */
+  /** Converts a complete storage to a replica that has not applied any row of a journal. */
   follow(journal: string): Promise<void> {
     return writeEntries(this.level, [[metaKey('journal'), journal]], [metaKey('position'), '0']);
   }

@@ -46,7 +46,7 @@ type Row = readonly [
   offset: number,
   /** Four times the index in `verbs`, plus the index in `kinds`. */
   code: number,
-  /** IRI relative to the storage. Any other IRI follows a space. */
+  /** IRI relative to the storage. Any other IRI is stored after a space. */
   iri: string,
   event: string,
   /** Position of the event minus the first position of its millisecond. */

@@ -1,4 +1,6 @@
-/** Caches for one query whether the caller can read the graphs of an index, by graph ID. */
+/** Caches whether the caller can read the graphs of an index, by graph ID: for one query, or for all queries with equal ranges. */
+import type { IriRange } from '../../storage/keys/iri-ranges.js';
+import { getOrMake } from '../../tools/collections.js';
 import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
@@ -6,12 +8,27 @@ const [open, closed] = [1, 2];
 /** Bits of a page's size in graphs. Pages are allocated at the first use, so that a query of few graphs needs few. */
 const pageBits = 12;
 const pageLength = 1 << pageBits;
+type Pages = (Uint8Array | undefined)[];
+
+/** Pages of the last callers whose ranges decide every graph, latest first. The ranges of a caller are the same array. */
+const remembered = new WeakMap<TermIds, (readonly [ranges: readonly IriRange[], pages: Pages])[]>();
+const maxRemembered = 8;
+
+function pagesOf({ isExact, ranges }: GraphFilter, terms: TermIds): Pages {
+  if (!isExact || !ranges) return [];
+  const all = getOrMake(remembered, terms, () => []);
+  const at = all.findIndex(([each]) => each === ranges);
+  const found = at < 0 ? ([ranges, [] as Pages] as const) : all.splice(at, 1)[0]!;
+  all.unshift(found);
+  all.length = Math.min(all.length, maxRemembered);
+  return found[1];
+}
 
 export class GraphDecisions {
   /** Count of graphs for which the filter was called. */
   decided = 0;
   /** Decisions by graph ID: `open`, `closed`, or 0 if not decided yet. */
-  private readonly pages: (Uint8Array | undefined)[];
+  private readonly pages: Pages;
   private readonly undecided = new Set<number>();
 
   /** @param tell returns the decision for a graph if it is known without the filter, otherwise `undefined` */
@@ -20,7 +37,7 @@ export class GraphDecisions {
     private readonly terms: TermIds,
     private readonly tell: (graph: number) => boolean | undefined = () => undefined,
   ) {
-    this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
+    this.pages = pagesOf(gate, terms);
   }
 
   /** True if the filter decides every graph without the authorizer. */
@@ -32,7 +49,7 @@ export class GraphDecisions {
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
-      page = new Uint8Array(Math.min(pageLength, this.terms.size));
+      page = new Uint8Array(pageLength);
       this.pages[graph >>> pageBits] = page;
     }
     const verdict = page[graph & (pageLength - 1)]!;

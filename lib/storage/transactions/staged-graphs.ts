@@ -3,7 +3,8 @@
  * yet, or their record was deleted. An entry marks each staged graph, and readers skip graphs that are marked in their
  * snapshot. So a large PUT, MOVE or DELETE is atomic without one huge batch.
  */
-import { addTo, slices } from '../../tools/collections.js';
+import { EventEmitter, once } from 'node:events';
+import { slices } from '../../tools/collections.js';
 import { tooBusy } from '../../tools/errors.js';
 import { digestedBlocks } from '../graphs/graph-digests.js';
 import {
@@ -69,12 +70,22 @@ export interface StagedGraphsOptions {
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
 
+/** Removal of graphs in the background. */
+interface Removal {
+  readonly graphs: readonly string[];
+  /** Value of the entry that marks each of the graphs. */
+  readonly value: string;
+  run(): Promise<void>;
+}
+
 /** Writes staged graphs, and removes dropped graphs in the background. */
 export class StagedGraphs {
+  /** Removals that have started, by graph. */
   private readonly sweeping = new Map<string, Promise<void>>();
-  private readonly waiting = new Map<string, (() => void)[]>();
-  /** Removals that wait for other removals, by graph. */
-  private readonly queued = new Map<string, () => void>();
+  /** Removals that have not started yet, by graph. */
+  private readonly pending = new Map<string, Removal>();
+  /** Emits the name of a graph that is no longer staged. */
+  private readonly released = new EventEmitter().setMaxListeners(0);
   private removals = 0;
   private isClosed = false;
 
@@ -157,8 +168,7 @@ export class StagedGraphs {
         else this.sweep(graph, dropped, false);
       }
       if (value !== null) continue;
-      for (const resolve of this.waiting.get(graph) ?? []) resolve();
-      this.waiting.delete(graph);
+      this.released.emit(graph);
     }
     for (const some of slices(small, graphsAtATime)) this.sweepSmall(some);
   }
@@ -179,48 +189,57 @@ export class StagedGraphs {
         this.sweep(graph, value);
       if (waits > maxWaits)
         throw tooBusy('Another request is writing or removing a resource of this name. Retry in a few seconds.', 5);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
-        addTo(this.waiting, graph, () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      // At the end of the time, the entry is read again.
+      await once(this.released, graph, { signal: AbortSignal.timeout(waitMs) }).catch(() => {});
     }
   }
 
   /** Ends the sweep. The next start continues it. */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const resolve of [...[...this.waiting.values()].flat(), ...this.queued.values()]) resolve();
+    for (const graph of this.released.eventNames()) this.released.emit(graph);
     await Promise.all(this.sweeping.values());
   }
 
   private sweep(graph: string, value: string, takesOver = this.options.isShared || value !== dropped): void {
-    if (this.sweeping.has(graph) || this.isClosed) return;
-    const run = this.inTurn(graph, () => this.removeQuads(graph, value, takesOver))
-      .finally(() => this.sweeping.delete(graph))
-      // Retry, because the disk may be full, or LevelDB is being reopened.
-      .catch(() => this.retry(graph, value));
-    this.sweeping.set(graph, run);
-  }
-
-  private retry(graph: string, value: string): void {
-    if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
+    if (this.sweeping.has(graph) || this.pending.has(graph)) return;
+    this.add({ graphs: [graph], value, run: () => this.removeQuads(graph, value, takesOver) });
   }
 
   /** Removes small graphs that one transaction dropped, several in each transaction. */
   private sweepSmall(graphs: readonly string[]): void {
-    if (this.isClosed) return;
-    const run = this.inTurn(graphs[0]!, () => this.removeSmall(graphs))
-      .finally(() => {
-        for (const graph of graphs) this.sweeping.delete(graph);
-      })
+    this.add({ graphs, value: dropped, run: () => this.removeSmall(graphs) });
+  }
+
+  /** Adds a removal. Some run at a time. A writer that waits for a graph starts its removal earlier (`begin`). */
+  private add(removal: Removal): void {
+    for (const graph of removal.graphs) this.pending.set(graph, removal);
+    if (this.removals < removalsAtATime) this.begin(removal.graphs[0]!);
+  }
+
+  /** Starts the pending removal of a graph, if there is one. */
+  private begin(graph: string): void {
+    const removal = this.pending.get(graph);
+    if (!removal || this.isClosed) return;
+    const { graphs, value, run } = removal;
+    for (const each of graphs) if (this.pending.get(each) === removal) this.pending.delete(each);
+    this.removals++;
+    const running = run()
+      // The disk may be full, or LevelDB may be being reopened. For graphs that are already removed, a retry ends quickly.
       .catch(() => {
-        // For graphs that are already removed, the retry ends quickly.
-        for (const graph of graphs) this.retry(graph, dropped);
+        for (const each of graphs) this.retry(each, value);
+      })
+      .finally(() => {
+        for (const each of graphs) this.sweeping.delete(each);
+        this.removals--;
+        const [next] = this.pending.keys();
+        if (next !== undefined && this.removals < removalsAtATime) this.begin(next);
       });
-    for (const graph of graphs) this.sweeping.set(graph, run);
+    for (const each of graphs) this.sweeping.set(each, running);
+  }
+
+  private retry(graph: string, value: string): void {
+    if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
   }
 
   private async removeSmall(graphs: readonly string[]): Promise<void> {
@@ -259,26 +278,7 @@ export class StagedGraphs {
     }
   }
 
-  /** Runs a few removals at a time. Removals that a writer waits for can start earlier (`begin`). */
-  private async inTurn(graph: string, work: () => Promise<void>): Promise<void> {
-    if (this.removals >= removalsAtATime) await new Promise<void>((resolve) => this.queued.set(graph, resolve));
-    this.removals++;
-    try {
-      if (!this.isClosed) await work();
-    } finally {
-      this.removals--;
-      const [next] = this.queued.keys();
-      if (next !== undefined && this.removals < removalsAtATime) this.begin(next);
-    }
-  }
-
-  /** Starts a removal that waits for other removals. */
-  private begin(graph: string): void {
-    this.queued.get(graph)?.();
-    this.queued.delete(graph);
-  }
-
-  /** @param takesOver true if another server may write or remove the graph. That server stops when it sees the new value */
+  /** @param takesOver true if another server may write or remove the graph. It sees the new value in its next transaction and stops */
   private async removeQuads(graph: string, value: string, takesOver: boolean): Promise<void> {
     const { level, isShared } = this.options;
     let [expected, isFirst, isOurs] = [value, takesOver, true];

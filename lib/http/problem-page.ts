@@ -34,7 +34,7 @@ const wordsOf: Partial<Record<ErrorCode, Words>> = {
   unauthenticated: {
     heading: 'Sign in to see this',
     text: 'This is not public, or it does not exist.',
-    advice: 'Sign in, or request access. You need no account.',
+    advice: 'Sign in, or request access. No account needed: your browser is enough.',
     canSignIn: true,
   },
   forbidden: unavailable,

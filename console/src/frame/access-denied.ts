@@ -95,7 +95,7 @@ export class Refused extends Page {
       icon: 'lock',
       kind: 'refused',
       title: 'Sign in to see this',
-      text: `This ${isContainer(this.iri) ? 'folder' : 'file'} is not public. Sign in or request access. You need no account.`,
+      text: `This ${isContainer(this.iri) ? 'folder' : 'file'} is not public. Sign in or request access. No account needed: your browser is enough.`,
       actions: html`<a class="button primary" href=${signInHref()}>Sign in</a><a class="button" href=${placeHref('signin', { to: asking })}>Request access</a>`,
     });
   }

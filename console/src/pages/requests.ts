@@ -59,7 +59,7 @@ export class RequestsPage extends Page {
       return html`<h1>Requests for access</h1>${blank({
         icon: 'lock',
         title: 'Sign in to request access',
-        text: 'You need no account: this browser can make an identity for you.',
+        text: 'No account needed: your browser is enough.',
         actions: html`<a class="button primary" href=${signInHref()}>Sign in</a>`,
       })}`;
     return html`<h1>Requests for access</h1>
@@ -107,12 +107,18 @@ export class RequestsPage extends Page {
   private renderMine(): TemplateResult {
     const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
+    if (this.controller && asked.length + granted.length === 0)
+      return blank({
+        icon: 'inbox',
+        title: 'You need no requests here',
+        text: 'You own this storage and have access to everything.',
+        actions: html`<a class="button" href=${placeHref('requests', { tab: 'inbox' })}>Requests of others</a>`,
+      });
     return html`
-      ${this.controller ? html`<p class="soft">You own this storage and have access to everything.</p>` : nothing}
       <h2>My requests</h2>
       ${asked.length === 0 ? html`<p class="empty">No pending requests. <a href=${placeHref('requests', { tab: 'ask' })}>Request access</a> to a folder or an item.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
-      ${granted.length === 0 ? html`<p class="soft">${this.controller ? 'Owners need no grants.' : 'Nothing has been shared with you yet.'}</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
+      ${granted.length === 0 ? html`<p class="soft">Nothing has been shared with you yet.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {

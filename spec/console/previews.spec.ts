@@ -53,7 +53,7 @@ for (const path of pathsOf('The console, previews'))
         expect(await page.locator('main h1').count(), name).to.equal(1);
       }
       expect(await axeFindings(page)).to.deep.equal([]);
-      expect(await page.locator('.about').textContent())
+      expect(await page.locator('.title').textContent())
         .to.contain('text/javascript')
         .and.to.contain('22 B');
     });
@@ -101,7 +101,7 @@ for (const path of pathsOf('The console, previews'))
       ];
       await opened('values.csv', 'text/csv', `time,station,celsius\n${rows.join('\n')}\n`);
       await page.locator('rendered-text ask-table .scroll').waitFor();
-      expect(await page.locator('rendered-text p').first().innerText()).to.equal('3 rows.');
+      expect(await page.locator('rendered-text .row > .grow').first().innerText()).to.equal('3 rows.');
       const cells = page.locator('rendered-text td:first-child');
       expect(await cells.allInnerTexts()).to.deep.equal([
         '2025-06-01 12:00',

@@ -32,6 +32,7 @@ for (const path of pathsOf('The console, statements'))
       await resources.open(on, name);
       await on.getByRole('tab', { name: 'Data', exact: true }).click();
       await on.locator('.triples').waitFor();
+      await on.getByLabel('Technical names').check();
     };
     const menuOf = (what: string) => page.getByRole('button', { name: `Actions for ${what}` });
     const act = async (action: string, what: string): Promise<void> => {
@@ -92,12 +93,16 @@ for (const path of pathsOf('The console, statements'))
       expect(notes).to.deep.equal(['@en', '@en', 'xsd:integer', 'xsd:integer']);
     });
 
-    it('names properties and types in words, with the name of the vocabulary in grey', async () => {
+    it('names properties and types in words, with the name of the vocabulary in grey on request', async () => {
       const data = '<#a> a <http://schema.org/ScholarlyArticle> ; <http://schema.org/datePublished> "2026" .';
       await resources.put('words', 'text/turtle', data);
       await table('words');
-      const heads = (await page.locator('.triples th[scope=row]').allInnerTexts()).map((text) => text.trim());
-      expect(heads).to.deep.equal(['Type rdf:type', 'Date published schema:datePublished']);
+      const headings = async (): Promise<string[]> =>
+        (await page.locator('.triples th[scope=row]').allInnerTexts()).map((text) => text.trim());
+      await page.getByLabel('Technical names').uncheck();
+      expect(await headings()).to.deep.equal(['Type', 'Date published']);
+      await page.getByLabel('Technical names').check();
+      expect(await headings()).to.deep.equal(['Type rdf:type', 'Date published schema:datePublished']);
       const type = page.locator('.triples td a', { hasText: 'Scholarly article' });
       expect(await type.locator('small').innerText()).to.equal('schema:ScholarlyArticle');
       await page.getByLabel('Filter').fill('date published');

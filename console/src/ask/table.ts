@@ -8,6 +8,8 @@ import { compareTerms, numberOf, plainText, type ResultRow, type ResultTerm } fr
 
 /** Maximum count of rows that are all in the document and wrap their text. */
 const fewRows = 300;
+/** Up to this many rows, the table is as high as its rows. */
+const fewest = 50;
 /** Height of a row in pixels, as in the style sheet. */
 const rowHeight = 32;
 /** Count of extra rows above and below the visible rows. */
@@ -22,6 +24,8 @@ export class AskTable extends Page {
   @property({ attribute: false }) columns: readonly string[] = [];
   @property({ attribute: false }) rows: readonly ResultRow[] = [];
   @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
+  /** Shown before and after the filter. */
+  @property({ attribute: false }) beside: readonly [before: unknown, after: unknown] = [nothing, nothing];
   @state() private filter = '';
   @state() private order: { readonly column: number; readonly direction: Direction } | undefined;
   @state() private from = 0;
@@ -104,15 +108,15 @@ export class AskTable extends Page {
     const from = isLong ? Math.max(0, this.from - spare) : 0;
     const to = isLong ? Math.min(shown, this.from + this.inSight + spare) : shown;
     return html`
-      <div class="row">
-        <label class="grow">Filter
-          <input type="search" .value=${this.filter} placeholder="Rows that contain …" @input=${this.onFilter}>
+      <div class="row">${this.beside[0]}
+        <label class="grow"><span class="visually-hidden">Filter</span>
+          <input class="filter" type="search" .value=${this.filter} placeholder="Rows that contain …" @input=${this.onFilter}>
         </label>
         <span class="soft" role="status">${
           count === this.rows.length ? '' : `${count.toLocaleString()} of ${this.rows.length.toLocaleString()} rows`
-        }${count > maxRows ? ` The first ${maxRows.toLocaleString()} are shown: filter, or download all.` : ''}</span>
+        }${count > maxRows ? ` The first ${maxRows.toLocaleString()} are shown: filter, or download all.` : ''}</span>${this.beside[1]}
       </div>
-      <div class="scroll answer ${isLong ? 'long' : ''}" tabindex="0" role="region" aria-label="Rows" @scroll=${this.onScroll}>
+      <div class="scroll answer ${isLong ? 'long' : count <= fewest ? 'short' : ''}" tabindex="0" role="region" aria-label="Rows" @scroll=${this.onScroll}>
         <table aria-rowcount=${shown + 1}>
           <thead><tr aria-rowindex="1">${this.columns.map((name, index) => this.heading(name, index))}</tr></thead>
           <tbody>

@@ -68,17 +68,12 @@ export class RenderedText extends Page {
   private values(table: TableAnswer, { hasNumbers }: typeof import('./parsers.js')): TemplateResult {
     const { columns, rows, prefixes } = table;
     const count = `${rows.length.toLocaleString()} row${rows.length === 1 ? '' : 's'}.`;
-    return html`<div class="row"><p class="soft grow">${rows.length === maxRows ? `The first ${maxRows.toLocaleString()} rows.` : count}</p>
-      ${
-        hasNumbers(table)
-          ? html`<button type="button" aria-pressed=${this.isChart ? 'true' : 'false'} @click=${this.toggleChart}>Chart</button>`
-          : nothing
-      }</div>
-      ${
-        this.isChart
-          ? html`<ask-chart .answer=${table}></ask-chart>`
-          : html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>`
-      }`;
+    const told = html`<span class="soft grow">${rows.length === maxRows ? `The first ${maxRows.toLocaleString()} rows.` : count}</span>`;
+    const chart = hasNumbers(table)
+      ? html`<button type="button" aria-pressed=${this.isChart ? 'true' : 'false'} @click=${this.toggleChart}>Chart</button>`
+      : nothing;
+    if (this.isChart) return html`<div class="row">${told}${chart}</div><ask-chart .answer=${table}></ask-chart>`;
+    return html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes} .beside=${[told, chart]}></ask-table>`;
   }
 
   private readonly toggleChart = async (): Promise<void> => {

@@ -4,6 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { rowMenu } from '../frame/row-menu.js';
 import { storageUri } from '../session/session.js';
+import { storedKey } from '../session/vault.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { compact, iriName, labels } from '../storage/labels.js';
 import { wordsOf } from '../storage/words.js';
@@ -11,6 +12,8 @@ import type { Group, ParsedDocument, Property, Term } from './triples.js';
 
 const rowsAtOnce = 500;
 const longestText = 600;
+/** Key of the choice to show names of vocabularies and of parts of the file beside the words. */
+const technical = storedKey('technical names');
 
 interface Statement {
   readonly subject: Term;
@@ -110,6 +113,7 @@ export class ResourceTable extends Page {
     return html`${problem}<div class="row">
         <label class="grow"><span class="visually-hidden">Filter</span> <input class="filter" type="search" .value=${this.filter} placeholder="Filter …" @input=${this.text === undefined ? nothing : this.onFilter} @change=${this.onFilter}></label>
         <span class="soft" role="status">${total} ${total === 1 ? 'fact' : 'facts'} about ${shown.length} ${shown.length === 1 ? 'thing' : 'things'}</span>
+        <label class="inline soft"><input type="checkbox" class="technical" ?checked=${localStorage.getItem(technical) !== null} @change=${this.keepTechnical}> Technical names</label>
       </div>
       <div class="scroll" role="region" aria-label="Facts" tabindex="0">
         <table class="triples">
@@ -120,6 +124,11 @@ export class ResourceTable extends Page {
       </div>
       ${this.pager()}`;
   }
+
+  private readonly keepTechnical = ({ target }: Event): void => {
+    if ((target as HTMLInputElement).checked) localStorage.setItem(technical, '');
+    else localStorage.removeItem(technical);
+  };
 
   private pager(): TemplateResult | typeof nothing {
     const { page, pages, text } = this;
@@ -144,7 +153,7 @@ export class ResourceTable extends Page {
     const isLocal = isBlank || subject.value.startsWith(`${this.base}#`);
     const title = label ? html`<bdi>${label}</bdi> ` : isLocal ? html`<span class="soft">(no name)</span> ` : nothing;
     return html`<tbody>
-      <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${title}${title === nothing ? name : html`<small>${name}</small>`}
+      <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${title}${title === nothing ? name : html`<small class=${label ? 'name' : nothing}>${name}</small>`}
         ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Source”.</small>` : nothing}</th></tr>
       ${properties.map((each) => this.property(subject, each))}
     </tbody>`;
@@ -164,8 +173,9 @@ export class ResourceTable extends Page {
     });
   }
 
-  private small(note: string): TemplateResult | typeof nothing {
-    return note ? html` <small class="soft">${note}</small>` : nothing;
+  /** @param kind `name` for a name that is hidden without “Technical names” */
+  private small(note: string, kind = 'name'): TemplateResult | typeof nothing {
+    return note ? html` <small class="soft ${kind}">${note}</small>` : nothing;
   }
 
   private note(term: Term): string {
@@ -281,7 +291,7 @@ export class ResourceTable extends Page {
   private node(term: Term, name: string | TemplateResult): TemplateResult {
     const { termType, value } = term;
     if (termType === 'Quad')
-      return html`&lt;&lt;( ${this.lib.termsIn(term).map((each) => html`${this.node(each, this.labelled(each))}${this.small(this.note(each))} `)})&gt;&gt;`;
+      return html`&lt;&lt;( ${this.lib.termsIn(term).map((each) => html`${this.node(each, this.labelled(each))}${this.small(this.note(each), '')} `)})&gt;&gt;`;
     if (termType === 'Literal') {
       const isLong = value.length > longestText;
       return html`${isLong ? html`${value.slice(0, longestText)}… <span class="soft">(${value.length} characters)</span>` : value}`;

@@ -126,13 +126,12 @@ export class ResourceView extends Page implements Keepable {
     const tabs = this.tabs(opened);
     this.seen.add(this.tab);
     const hasForm = opened.kind === 'rdf' && opened.isWritable && this.draft !== undefined;
-    return html`<h1>${name}</h1>
+    return html`<div class="title"><div><h1>${name}</h1><span class="soft">${this.about(opened)}</span></div>
       <div class="row about">
-        <span class="soft grow">${this.about(opened)}</span>
         ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
         ${hasForm ? html`<a class="button primary" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
         ${this.actions(opened)}
-      </div>
+      </div></div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
       ${tabs.map(
         ({ id }) => html`<div role="tabpanel"

@@ -52,6 +52,9 @@ function usesOf({ quads }: ParsedDocument): ReadonlyMap<string, number> {
   return uses;
 }
 
+/** Properties with the name of a subject. Their fields come first. */
+const namePaths = /[/#](?:name|title|label|prefLabel)$/;
+
 /** Maximum depth of nested fields of blank nodes, since rendering is recursive. */
 const maxDepth = 10;
 
@@ -63,7 +66,9 @@ function entriesOf(
   above: readonly string[] = [],
 ): DraftEntry[] {
   const inside = [...above, subject.value];
-  return data.predicates(subject).map((path) => ({
+  const rank = (path: string): number => (path === rdfType ? 0 : namePaths.test(path) ? 1 : 2);
+  const paths = [...data.predicates(subject)].sort((a, b) => rank(a) - rank(b));
+  return paths.map((path) => ({
     field: freeField(path),
     rows: data.objects(subject, path).map((term) => {
       const isOwn = term.termType === 'BlankNode' && uses.get(term.value) === 1 && !inside.includes(term.value);

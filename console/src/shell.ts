@@ -151,7 +151,7 @@ export class Shell extends Page {
         <div class="who">
           ${
             session.kind === 'subject'
-              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : identityName(session.subject)}</span>
+              ? html`<b class="avatar" aria-hidden="true">${callerName(session).slice(0, 1)}</b><span title=${session.subject}>${callerName(session)}</span>
                 <button type="button" class="quiet" @click=${this.leave}>Sign out</button>`
               : html`<span>Not signed in</span> <a class="button" href=${signInHref()}>Sign in</a>`
           }
@@ -193,6 +193,9 @@ export class Shell extends Page {
     location.hash = placeHref('signin');
   }
 }
+
+const callerName = ({ isBrowser, subject }: { readonly isBrowser: boolean; readonly subject: string }): string =>
+  isBrowser ? 'This browser' : identityName(subject);
 
 const cache = new Map<string, HTMLElement>();
 function element(page: string): HTMLElement {

@@ -35,7 +35,7 @@ describeInBrowser('The console, agents', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
     await table.getByRole('button', { name: 'End the access of librarian' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.getByText('No agents have access yet.').waitFor();
+    await page.getByText('No agent has access yet.').waitFor();
     await page.getByText('agent add NAME').waitFor();
     await page.getByRole('button', { name: 'Folder or item: All of the storage' }).click();
     await page.getByRole('button', { name: 'notes', exact: true }).click();
@@ -47,7 +47,7 @@ describeInBrowser('The console, agents', () => {
   it('adds an agent after another, and reads a path as one of the storage', async () => {
     const page = await console.owner();
     await page.goto(console.at('admin?tab=agents'));
-    await page.getByText('No agents have access yet.').waitFor();
+    await page.getByText('No agent has access yet.').waitFor();
     for (const name of ['first', 'second']) {
       if (!(await page.getByLabel('Identity').isVisible())) await page.getByText('Add an agent').click();
       await page.getByLabel('Name').fill(name);

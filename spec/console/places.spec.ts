@@ -108,7 +108,7 @@ for (const path of pathsOf('The console, places'))
       const table = page.getByRole('region', { name: 'Owners' });
       await table.getByText('since the storage was set up').waitFor();
       expect(await table.getByRole('row').nth(1).innerText()).to.contain('(you)');
-      await page.getByLabel('Identity, an address such as a did:key').fill(other);
+      await page.getByLabel('Identity', { exact: true }).fill(other);
       await page.getByLabel('Name', { exact: true }).fill('Mei');
       await page.getByRole('button', { name: 'Add owner' }).click();
       await table.getByText('Mei', { exact: true }).waitFor();

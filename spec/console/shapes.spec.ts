@@ -63,9 +63,10 @@ for (const path of pathsOf('The console, shapes'))
       await console.go(page, `browse?${at('sets/')}`);
       await page.locator('summary', { hasText: 'More' }).click();
       await link('Forms and rules').click();
-      await page.getByRole('heading', { level: 1, name: 'Forms and rules of the folder sets/' }).waitFor();
-      await link('Open the folder sets/').waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Form for the records in the folder sets' }).waitFor();
+      await link('Open').waitFor();
       await button('Make a form').waitFor();
+      await page.getByText('Use a file with rules').click();
       expect(await button('Use this file').isDisabled()).to.equal(true);
       await button('/shapes.ttl').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);

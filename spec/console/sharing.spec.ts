@@ -79,7 +79,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByLabel('Change').check();
       await bea.getByLabel('Add', { exact: true }).check();
-      await bea.getByRole('heading', { name: 'Request access to the folder data/' }).waitFor();
+      await bea.getByRole('heading', { name: 'Request access to the folder data' }).waitFor();
       await bea.getByRole('group', { name: 'I would like to' }).getByLabel('Read').waitFor();
       expect(await bea.locator('ask-form textarea').count(), 'one question').to.equal(1);
       await bea.getByLabel('What for').fill('Replication. I am Bea <b>of</b> the lab');
@@ -144,7 +144,7 @@ for (const path of pathsOf('The console, sharing'))
       await more();
       await owner
         .getByRole('combobox', { name: 'To', exact: true })
-        .selectOption({ label: 'the folder data/ and everything in it' });
+        .selectOption({ label: 'the folder data and everything in it' });
       await owner.getByRole('button', { name: 'Give access' }).click();
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
       expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'selected for the next grant').to.equal(true);
@@ -164,7 +164,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('has person, rights and end in this order, and public access folded below', async () => {
       await console.go(owner, at('sharing', 'data/'));
-      await owner.getByRole('heading', { level: 1, name: 'Access to the folder data/', exact: true }).waitFor();
+      await owner.getByRole('heading', { level: 1, name: 'Access to the folder data', exact: true }).waitFor();
       const form = owner.locator('form.give');
       const fields = [form.getByLabel('Person'), form.getByLabel('Read'), form.getByLabel('Ends')];
       const controls = [...fields, form.getByRole('button', { name: 'Give access' })];
@@ -182,12 +182,12 @@ for (const path of pathsOf('The console, sharing'))
       const open = owner.locator('form.public');
       await owner.locator('.public > summary').click();
       const give = open.getByRole('button', { name: 'Make public and copy link' });
-      await open.getByText('Opens the folder sub/ and everything in it to everybody').waitFor();
+      await open.getByText('Opens the folder sub and everything in it to everybody').waitFor();
       await open.getByLabel('Everybody can').selectOption('Read and add');
       await open.getByLabel('Ends').selectOption('No end');
       await give.click();
       const dialog = owner.getByRole('dialog');
-      await dialog.getByText('Everyone who can reach this server will be able to read, add the folder sub/').waitFor();
+      await dialog.getByText('Everyone who can reach this server will be able to read, add the folder sub').waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'detached' });
       expect(await grants(owner).count(), 'not confirmed').to.equal(0);

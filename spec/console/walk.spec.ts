@@ -189,7 +189,7 @@ describeInBrowser('The console, each page', () => {
     await link('june.txt').waitFor();
     await move('june.txt', 'papers/');
     await on(page.getByRole('main').getByRole('link', { name: 'Share' }), 'Enter');
-    await titled('Access to the folder field notes/');
+    await titled('Access to the folder field notes');
     await type(page.getByLabel('Person, by name or address'), 'https://mei.example/#me');
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'People with access' }).getByText('https://mei.example/#me').waitFor();

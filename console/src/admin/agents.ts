@@ -53,7 +53,8 @@ export class AdminAgents extends Page {
 
   private renderList(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
-    if (this.grants.length === 0) return html`<p class="empty">No agents have access yet. Add the first one below.</p>`;
+    if (this.grants.length === 0)
+      return html`<p class="empty">No agent has access yet. Add the first one in two steps.</p>`;
     return html`${scrollTable(
       'Agents',
       ['Agent', 'Access', 'Calls since the start', html`<span class="visually-hidden">End</span>`],
@@ -63,15 +64,23 @@ export class AdminAgents extends Page {
   }
 
   private renderForm(): TemplateResult {
-    return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h2>Add an agent</h2></summary><form @submit=${this.add}>
-      <p class="soft">First create an identity for it: run <code>${executable} agent add NAME</code> on the server. It makes a key, prints what to configure, and the identity to enter below.</p>
-      <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
-      <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
-      <folder-field field="iri" label="Folder or item" hasFiles></folder-field>
-      ${actionFields(['read'])}
-      <label>Until the end of <input type="date" name="until" required value=${inDays(30).slice(0, 10)}></label>
-      <button class="primary">Add the agent</button>
-    </form></details>`;
+    const command = `${executable} agent add NAME`;
+    const copy = (): Promise<boolean> =>
+      this.attempt(() => navigator.clipboard.writeText(command), 'The command is copied.');
+    const form = html`<ol class="numbered">
+      <li><h3>Create its identity</h3>
+        <p class="soft">Run this on the server. It makes a key, and prints the settings of the agent and its identity.</p>
+        <div class="row command"><code class="grow">${command}</code><button type="button" class="quiet" aria-label="Copy the command" @click=${copy}>Copy</button></div></li>
+      <li><h3>Give it access</h3><form @submit=${this.add}>
+        <div class="pair"><label>Name <input name="name" required maxlength="200" autocomplete="off" placeholder="Research assistant"></label>
+          <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label></div>
+        <div class="pair"><folder-field field="iri" label="Folder or item" hasFiles></folder-field>
+          <label>Until the end of <input type="date" name="until" required value=${inDays(30).slice(0, 10)}></label></div>
+        ${actionFields(['read'])}
+        <button class="primary">Add the agent</button></form></li></ol>`;
+    return this.grants?.length === 0
+      ? html`<section class="card"><h2>Add an agent</h2>${form}</section>`
+      : html`<details class="card"><summary><h2>Add an agent</h2></summary>${form}</details>`;
   }
 
   private async add(event: SubmitEvent): Promise<void> {

@@ -1,6 +1,7 @@
 /** Explains an access decision. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import type { FolderField } from '../browse/folder-field.js';
 import '../browse/folder-field.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
@@ -55,11 +56,23 @@ export class AdminExplain extends Page {
     if (changed.has('as')) this.isPerson = this.as !== '';
   }
 
+  /** The first answer, and one for each choice. A person must be entered first. */
+  private readonly askAtOnce = async (): Promise<void> => {
+    await this.updateComplete;
+    const form = this.querySelector('form');
+    if (form?.checkValidity()) form.requestSubmit();
+  };
+
+  protected override firstUpdated(): void {
+    // The field of the folder is another element.
+    void this.querySelector<FolderField>('folder-field')!.updateComplete.then(this.askAtOnce);
+  }
+
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Check access</h2>
       <p class="soft">See whether a person may read or change an item, and why.</p>
-      <form class="card" @submit=${this.ask}>
+      <form class="card" @submit=${this.ask} @change=${this.askAtOnce}>
         <div class="line">
           <label>Who <select @change=${this.choose}><option value="">Anyone</option><option value="person" ?selected=${this.isPerson}>A person</option></select></label>
           ${this.isPerson ? this.renderPerson() : nothing}

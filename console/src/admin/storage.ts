@@ -31,14 +31,14 @@ export class AdminStorage extends Page {
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
     const { status } = this;
     return html`
-      <div class="row between"><h2>Status</h2>${refreshButton(() => this.load())}</div>
-      ${status.lastBackup === undefined ? html`<p class="warning"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
+      <h2 class="visually-hidden">Status</h2>
+      ${status.lastBackup === undefined ? html`<p class="caution"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
       <dl class="tiles">
         ${tile('Used', sizeText(status.bytes), status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : 'no quota is set')}
         ${tile('Items', status.resources.toLocaleString(), 'including folders and the trash')}
         ${status.freeBytes === undefined ? '' : tile('Free on the disk', sizeText(status.freeBytes), 'shared with other programs')}
       </dl>
-      <details><summary>More figures</summary><dl class="facts">
+      <div class="row between figures"><details><summary>More figures</summary><dl class="facts">
         <dt>Triples</dt><dd>${status.triples.toLocaleString()}, including those of metadata</dd>
         ${status.lastBackup === undefined ? '' : html`<dt>Last backup</dt><dd>${dateText(status.lastBackup)}</dd>`}
         ${status.queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${status.queries.running} running, ${status.queries.waiting} waiting</dd>`}
@@ -47,7 +47,7 @@ export class AdminStorage extends Page {
         <dt>Runs for</dt><dd>${durationText(status.uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${status.version}</dd>
         <dt>Node.js</dt><dd>${status.node}</dd>
-      </dl></details>
+      </dl></details>${refreshButton(() => this.load())}</div>
       ${featureList(featuresOf(status))}
       ${this.renderSettings(status)}`;
   }

@@ -78,7 +78,7 @@ export class AskChart extends Page {
         <button type="button" class="quiet" @click=${this.download}>Download image</button>
       </div>
       ${plot.ys.length === 0 ? html`<p class="empty">Choose a column of numbers to draw.</p>` : ''}
-      <div class="chart" role="img" aria-label=${said} ?hidden=${plot.ys.length === 0}></div>`;
+      <div class="plot" ?hidden=${plot.ys.length === 0}><div class="chart" role="img" aria-label=${said}></div></div>`;
   }
 
   /** Returns the checkbox of a column that can be drawn, with the colour of the column. */

@@ -6,6 +6,7 @@ const icons = {
   nothing: 'M4 5h6l2 2.5h8V19H4zM10 11.5l4 4m0-4-4 4',
   folder: 'M4 5h6l2 2.5h8V19H4z',
   trash: 'M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13',
+  form: 'M5 3h14v18H5zM8 8h8M8 12h8M8 16h4',
   inbox: 'M4 13 7 5h10l3 8v6H4zM4 13h5l1 2.5h4l1-2.5h5',
 } as const;
 

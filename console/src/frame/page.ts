@@ -146,7 +146,7 @@ export const headingOf = (iri: string): string => (iri === storageUri ? storageT
 /** Returns the title of a resource in a sentence: `the folder people/`. */
 export function nameInText(iri: string): string {
   if (iri === storageUri) return 'the whole storage';
-  return isContainer(iri) ? `the folder ${shortName(iri)}/` : shortName(iri);
+  return isContainer(iri) ? `the folder ${shortName(iri)}` : shortName(iri);
 }
 
 /** Returns links to the containers above a resource. @param page page that the links open */

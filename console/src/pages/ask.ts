@@ -101,7 +101,8 @@ export class AskPage extends Page {
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
       <div id="query-panel" tabindex="-1" role=${isFew ? nothing : 'tabpanel'} aria-labelledby=${isFew ? nothing : `tab-${this.tabs.tab.id}`}>
-        ${this.isFresh ? html`${this.exampleList()}<h2>Write your own query <small class="soft">SPARQL</small></h2>` : nothing}
+        ${this.isFresh ? this.exampleList() : nothing}
+        <div class="card query">${this.isFresh ? html`<h2>Write your own query <small class="soft">SPARQL</small></h2>` : nothing}
         <div class="ask-editor ${this.run.state.is === 'answered' ? 'ran' : ''}">${
           this.isEditorThere
             ? keyed(
@@ -116,7 +117,7 @@ export class AskPage extends Page {
           ${this.isFresh ? nothing : this.exampleList()}
           <ask-history @choose=${this.onPast}></ask-history>
           <ask-stored @choose=${this.onStored}></ask-stored>
-        </div>
+        </div></div>
         ${this.outcome()}
       </div>`;
   }

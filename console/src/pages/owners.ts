@@ -2,8 +2,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { blank } from '../frame/blank.js';
-import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
-import { browserIdentity, identityOfBrowser, onSession, subjectNow } from '../session/session.js';
+import { copyLink, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
+import { browserIdentity, identityOfBrowser, onSession, storageUri, subjectNow } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { isController, readStatus } from '../storage/controller.js';
@@ -84,16 +84,16 @@ export class OwnersPage extends Page {
           ),
         ],
       )}
-      <section class="card">
+      <form class="card" @submit=${this.addOther}>
         <h2>Add an owner</h2>
-        <p class="soft">A new owner needs an identity: they open this storage, choose “Sign in” and “Continue with this browser”, and ask for access. Their
-          request shows the identity. To give access to some items only, use <a href=${placeHref('sharing')}>Share</a> instead.</p>
-        <form @submit=${this.addOther}>
-          <label>Name <input class="wide" name="name" required maxlength="200" /></label>
-          <label>Identity, an address such as a did:key <input class="wide" name="id" required maxlength="2000" spellcheck="false" /></label>
-          <button class="primary">Add owner</button>
-        </form>
-      </section>
+        <div class="row"><button type="button" @click=${this.copyInvitation}>Copy invitation link</button>
+          <span class="soft grow">They sign in with their browser and ask. Their request shows the identity.</span></div>
+        <h3 class="or">then enter who asked</h3>
+        <label>Name <input class="wide" name="name" required maxlength="200" autocomplete="off" /></label>
+        <label>Identity <input class="wide" name="id" required maxlength="2000" spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…" /></label>
+        <div class="row"><button class="primary">Add owner</button>
+          <span class="soft grow">To give access to some items only, use <a href=${placeHref('sharing')}>Share</a>.</span></div>
+      </form>
       ${
         this.isBrowserOwner
           ? nothing
@@ -114,6 +114,9 @@ export class OwnersPage extends Page {
       this.attempt(() => navigator.clipboard.writeText(id), 'The identity is copied.');
     return html`<span class="iri" title=${id}>${shortName(id)}</span> <button type="button" class="quiet" aria-label=${`Copy the identity ${shortName(id)}`} @click=${copy}>Copy</button>`;
   }
+
+  private readonly copyInvitation = (): Promise<boolean> =>
+    this.attempt(() => copyLink(storageUri), 'The link is copied.');
 
   private async addBrowser(event: SubmitEvent): Promise<void> {
     const { form, text } = submitted(event);

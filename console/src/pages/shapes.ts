@@ -6,6 +6,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { memberIri, suggestedName } from '../browse/create.js';
 import { itemIcon } from '../browse/icon.js';
+import { blank } from '../frame/blank.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, nameInText, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
@@ -124,7 +125,8 @@ export class ShapesPage extends Page {
   protected override render(): TemplateResult {
     const { at, shown } = this;
     return html`${crumbs(at, 'shapes')}
-      <h1>Forms and rules of ${nameInText(at)}</h1>
+      <div class="title"><h1>${isContainer(at) ? 'Form for the records in' : 'Form for'} ${nameInText(at)}</h1>
+        <div class="row"><a class="button" href=${openHref(at)}>Open</a></div></div>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : shown ? this.renderParts(shown) : html`<p class="soft" role="status">Loading …</p>`}`;
   }
 
@@ -132,11 +134,19 @@ export class ShapesPage extends Page {
     const { at, edited } = this;
     const { shapes, links, isWritable } = shown;
     const isUsed = shapes.length > 0;
+    const canMake = isWritable && links && !edited;
     const make = html`<button type="button" class=${isUsed ? '' : 'primary'} @click=${() => this.edit('new')}>${links?.own.length ? 'Make another form' : 'Make a form'}</button>`;
-    return html`<p class="soft">${isContainer(at) ? 'Give this folder a form: choose which fields a record has and which are required. Records are checked when they are saved.' : 'Choose which fields this record has and which are required. It is checked when it is saved.'}</p>
-      <div class="row">${isUsed && isContainer(at) ? html`<a class="button primary" href=${placeHref('form', { at })}>New record</a>` : nothing}
-        ${isWritable && links && !edited ? make : nothing}
-        <a class="button" href=${openHref(at)}>Open ${nameInText(at)}</a></div>
+    if (canMake && !isUsed && links.own.length === 0)
+      return html`${blank({
+        icon: 'form',
+        title: 'No form yet',
+        text: isContainer(at)
+          ? 'Choose which fields a record has and which are required. Records are checked when they are saved.'
+          : 'Choose which fields this record has and which are required. It is checked when it is saved.',
+        actions: make,
+      })}${this.conflict ? this.renderConflict(links, this.conflict) : nothing}${this.linkForm(links)}`;
+    return html`<div class="row">${isUsed && isContainer(at) ? html`<a class="button primary" href=${placeHref('form', { at })}>New record</a>` : nothing}
+        ${canMake ? make : nothing}</div>
       ${edited && links ? html`<form-builder .at=${at} .fileIn=${fileIn} .built=${edited === 'new' ? undefined : edited} @made=${({ detail }: CustomEvent<string>) => this.made(links, detail)} @closed=${this.close}></form-builder>` : nothing}
       ${this.conflict && links ? this.renderConflict(links, this.conflict) : nothing}
       ${this.documents(shown)}
@@ -186,15 +196,15 @@ export class ShapesPage extends Page {
     const typed = ({ target }: Event): void => {
       this.chosen = (target as HTMLInputElement).value;
     };
-    return html`<section class="card"><h2>Use a file with rules</h2>
-      <form @submit=${(event: SubmitEvent) => this.link(links, event)}>
+    return html`<details class="quiet-line" ?open=${this.conflict !== undefined}><summary><h2>Use a file with rules</h2> <span class="soft">SHACL, for more than a form can check</span></summary>
+      <div class="card"><form @submit=${(event: SubmitEvent) => this.link(links, event)}>
         ${offered.length > 0 ? html`<fieldset><legend>Files with rules in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${itemIcon(iri)} ${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
         <details class="look"><summary>Look in the folders</summary>
           <folder-picker legend="You are in:" hasFiles @pick=${({ detail }: CustomEvent<string>) => this.choose(detail)}></folder-picker></details>
         <div class="row"><label class="grow">Chosen file, or another address <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" .value=${chosen} @input=${typed}></label>
           <button ?disabled=${chosen.trim() === ''}>Use this file</button></div>
       </form>
-      <p class="soft hint">Such a file has shapes (SHACL), and can check more than a form that is made here. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></section>`;
+      <p class="soft hint"><a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></div></details>`;
   }
 
   /** Lists existing resources that the change would make invalid. */

@@ -52,7 +52,8 @@ export class SharingPage extends Page {
     const { at } = this;
     return html`
       ${crumbs(at, 'sharing')}
-      <h1>Access to ${nameInText(at)}</h1>
+      <div class="title"><h1>Access to ${nameInText(at)}</h1><div class="row"><a class="button" href=${openHref(at)}>Open</a>
+        ${this.status ? html`<a class="button" href=${placeHref('admin', { tab: 'explain', iri: at })}>Check access</a>` : nothing}</div></div>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
@@ -62,7 +63,6 @@ export class SharingPage extends Page {
       ? html`<share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants>`
       : nothing;
     return html`
-      <div class="row"><a class="button" href=${openHref(this.at)}>Open</a>${this.status ? html`<a class="button" href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a>` : nothing}</div>
       ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}${this.renderOwners()}`}
       ${isSubject ? html`<people-list></people-list>` : nothing}`;
   }

@@ -93,7 +93,7 @@ export class ShareGrants extends Page {
     const isPublic = (this.grants ?? []).some(({ document }) =>
       document.access.some((policy) => covers(policy, this.at) && listGrants(policy.assignee).includes(everybody)),
     );
-    return html`<details class="card public"><summary><h2>Public access: ${isPublic ? 'on' : 'off'}</h2> <span class="link">Change</span></summary>
+    return html`<details class="card public ${isPublic ? 'on' : ''}"><summary><h2>Public access: ${isPublic ? 'on' : 'off'}</h2> <span class="link">Change</span></summary>
       <form class="public" @submit=${this.makePublic}>
       <p>Opens ${wording(this.at)} to everybody who can reach this server, without signing in. It ends at the date, or when you revoke it in the list.</p>
       <label>Everybody can <select name="actions">${Object.entries(publicActions).map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select></label>

@@ -24,7 +24,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 52_270, query: 17_710, console: 17_130, data: 10_550, versions: 2_300, extras: 3960 };
+const limitsOfAreas = { core: 52_270, query: 17_710, console: 17_200, data: 10_550, versions: 2_300, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
@@ -41,7 +41,7 @@ const limitsOfKinds = {
   /** Classes of errors: many of them mean that work runs again. */
   errorClasses: 30,
   /** Files that keep a list of callers that wait for their turn. */
-  waitingLists: 4,
+  waitingLists: 3,
   /** Exported names that stand for several things. */
   doubleNames: 18,
   /** Files that distinguish the classes of callers. */

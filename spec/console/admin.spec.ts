@@ -175,7 +175,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByRole('button', { name: 'Folder or item: ' }).click();
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Check access' }).click();
-      await answer.getByText('No: an anonymous caller may not read /data/').waitFor();
+      await answer.getByText('No: somebody who is not signed in may not read /data/').waitFor();
       await answer.getByText('Only people who are signed in may').waitFor();
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
@@ -185,7 +185,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByLabel('Address').fill(`${console.server.root}data/none`);
       await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText(/^Yes: .*\(you\) may delete \/data\/none$/).waitFor();
-      expect(await answer.textContent()).to.match(/which does not exist[\s\S]*This person owns the storage/);
+      expect(await answer.textContent()).to.match(/This person owns the storage[\s\S]*which does not exist/);
       await page.getByRole('combobox', { name: 'Person', exact: true }).fill('Nemo');
       await page.getByRole('button', { name: 'Check access' }).click();
       await dismiss('Nemo is neither a known name nor an IRI');

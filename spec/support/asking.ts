@@ -6,7 +6,7 @@ import { axeFindingsInBothModes } from './browser.js';
 /** Selector of the query tabs. */
 export const queries = '[role=tablist][aria-label=Queries] [role=tab]';
 /** Selector of the outcome message. */
-export const said = '#query-panel > .row > [role=status]';
+export const said = '#query-panel .query > .row > [role=status]';
 /** Selector of the query editor. */
 export const queryText = '.cm-content';
 

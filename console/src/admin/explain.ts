@@ -44,6 +44,8 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^there is no ACL$/, 'Nobody was given access'],
 ];
 
+const nameOf = (iri: string): unknown => (iri === storageUri ? 'the whole storage' : iriName(iri, compact(iri)));
+
 @customElement('admin-explain')
 export class AdminExplain extends Page {
   @property() iri = '';
@@ -94,10 +96,10 @@ export class AdminExplain extends Page {
 
   private renderAnswer({ who, method, iri, allowed, rule, needs, exists }: Answer): TemplateResult {
     return html`<div class="card">
-      <h3>${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${methods[method]} ${iriName(iri, compact(iri))}</h3>
+      <h3>${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${methods[method]} ${nameOf(iri)}</h3>
       <dl class="facts">
-        <dt>Needs</dt><dd>${needs.mode} on ${iriName(needs.iri, compact(needs.iri))}${exists ? nothing : ', which does not exist'}</dd>
         <dt>Because</dt><dd>${this.reason(rule)}</dd>
+        <dt>Needs</dt><dd>${needs.mode} on ${nameOf(needs.iri)}${exists ? nothing : ', which does not exist'}</dd>
       </dl>
     </div>`;
   }
@@ -114,7 +116,7 @@ export class AdminExplain extends Page {
       const [method, iri] = [text('method'), text('iri')];
       const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
       const found = await json<Explanation>(await systemUrl(`explain?${query}`));
-      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'an anonymous caller', method, iri };
+      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'somebody who is not signed in', method, iri };
     });
   }
 }

@@ -90,7 +90,7 @@ export class AskPage extends Page {
       <h1>Ask about your data</h1>
       ${
         this.isFresh
-          ? html`<p class="soft">Choose a question, or write your own query. It is answered from all data that you may read.</p>`
+          ? html`<p class="soft">Choose a question, or write a query over all data that you may read.</p>`
           : nothing
       }
       ${isFew ? nothing : this.tabList()}

@@ -91,8 +91,8 @@ export class OwnersPage extends Page {
         <h3 class="or">then enter who asked</h3>
         <label>Name <input class="wide" name="name" required maxlength="200" autocomplete="off" /></label>
         <label>Identity <input class="wide" name="id" required maxlength="2000" spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…" /></label>
-        <div class="row"><button class="primary">Add owner</button>
-          <span class="soft grow">To give access to some items only, use <a href=${placeHref('sharing')}>Share</a>.</span></div>
+        <p class="soft">To give access to some items only, use <a href=${placeHref('sharing')}>Share</a>.</p>
+        <button class="primary">Add owner</button>
       </form>
       ${
         this.isBrowserOwner

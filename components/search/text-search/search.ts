@@ -2,7 +2,7 @@
 
 import type { Paging } from '../../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
-import { only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { relationSpace } from '../../../lib/storage/level/owned-entries.js';
 import { addCount, getOrMake } from '../../../lib/tools/collections.js';
@@ -184,21 +184,29 @@ const sumsOf = (list: readonly string[]): Float64Array =>
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));
 
+/** Cached statistics, by list of resources and by ranges. The ranges of a caller are the same array. */
+const counted = new WeakMap<readonly string[], WeakMap<readonly IriRange[], Statistics>>();
+
+/** Returns the statistics of the resources in ranges. For 2 000 ranges, this takes several milliseconds. */
+function countsIn(list: readonly string[], ranges: readonly IriRange[]): Statistics {
+  const [before, stream] = [sumsOf(list), new ListStream(list)];
+  let [resources, words] = [0, 0];
+  for (const { from, to } of postingRanges(ranges)) {
+    const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
+    resources += end - start;
+    words += before[end]! - before[start]!;
+  }
+  return { resources, words };
+}
+
 /** Opens the list of resources. Must be called synchronously after the snapshot was taken. */
 function openStatistics(searched: Searched): () => Promise<Statistics> {
   const list = searched.documents.cached();
   const ranges = rangesOf(searched.scope);
-  if (list && ranges)
-    return async () => {
-      const [before, stream] = [sumsOf(list), new ListStream(list)];
-      let [resources, words] = [0, 0];
-      for (const { from, to } of postingRanges(ranges)) {
-        const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
-        resources += end - start;
-        words += before[end]! - before[start]!;
-      }
-      return { resources, words };
-    };
+  if (list && ranges) {
+    const counts = getOrMake(counted, list, () => new WeakMap<readonly IriRange[], Statistics>());
+    return async () => getOrMake(counts, ranges, () => countsIn(list, ranges));
+  }
   const documents = new Grouped(searched.documents.stream(searched.snapshot));
   return async () => {
     const each = matches([...scopeStreams(searched), documents], async (iri) => ({

@@ -185,7 +185,7 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   // Both engines pass on operations unchanged, except DESCRIBE, which only the composed engine does.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
   // The statistics depend on the graphs that the caller may read.
-  const ranges = readable.isExact ? readable.ranges : undefined;
+  const ranges = readable.isExact ? readable.ranges?.() : undefined;
   const ofCaller = readable.all ? memory.known : ranges && memory.scopes?.of(ranges);
   const { observer, callService, numbersFrom } = options;
   const source = quadSource({

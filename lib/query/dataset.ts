@@ -80,7 +80,7 @@ async function readableKeys(
   { level, snapshot, readable }: Omit<DatasetOptions, 'memory'>,
   assertTime: () => void,
 ): Promise<GraphKeyBlocks> {
-  const ranges = readable.isDecided && !readable.all ? readable.ranges : undefined;
+  const ranges = readable.isDecided && !readable.all ? readable.ranges?.() : undefined;
   if (!ranges || ranges.length > fewRanges) throw new NeedsIndexError();
   const count = keyCounter(assertTime, fewReadable);
   const found = new Map<string, string[]>();

@@ -65,8 +65,9 @@ function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): Reada
   return {
     all: readable.all,
     ...(readable.isExact === undefined ? {} : { isExact: readable.isExact }),
-    get ranges() {
-      return readable.ranges && unionOfRanges([...readable.ranges, ...[...made].map(only)]);
+    ranges() {
+      const ranges = readable.ranges?.();
+      return ranges && unionOfRanges([...ranges, ...[...made].map(only)]);
     },
     known: (graph) => made.has(graph) || readable.known(graph),
     resolve: (graphs) => readable.resolve(graphs.filter((graph) => !made.has(graph))),

@@ -117,11 +117,11 @@ async function triplesThen(memory: MemoryView, graph: string, content: PastConte
 }
 
 function readableThen(readable: ReadableGraphs, { graphs, isUnchanged }: PastGraphs): ReadableGraphs {
-  let { ranges } = readable;
+  let ranges = readable.ranges?.();
   // Graphs of deleted resources are readable for controllers, but may be outside of the ranges.
   for (const graph of graphs.keys()) if (ranges && !isInRanges(ranges, graph)) ranges = undefined;
   return {
-    ...{ all: false, isExact: false, isDecided: readable.all || readable.isDecided === true, ranges },
+    ...{ all: false, isExact: false, isDecided: readable.all || readable.isDecided === true, ranges: () => ranges },
     known: (graph) => graphs.has(graph) || (isUnchanged(graph) && readable.known(graph)),
     resolve: (names) => readable.resolve(names.filter((graph) => !graphs.has(graph) && isUnchanged(graph))),
   };

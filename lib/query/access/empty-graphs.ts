@@ -3,7 +3,7 @@
  * resources. Must not depend on queries.
  */
 
-import { isInRanges, only } from '../../storage/keys/iri-ranges.js';
+import { type IriRange, isInRanges, only } from '../../storage/keys/iri-ranges.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -13,7 +13,7 @@ import {
   recordsIn,
 } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
-import { type DatasetGraphs, type GraphFilter, graphFilter, nameOfNone } from './graph-filter.js';
+import { type DatasetGraphs, graphFilter, nameOfNone } from './graph-filter.js';
 import type { TermKey } from './terms.js';
 
 export interface EmptyGraphs {
@@ -61,7 +61,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
     const value = level.getSync(recordKey(iri), { snapshot });
     return value !== undefined && isEmpty(value);
   };
-  async function* found({ ranges }: GraphFilter): AsyncGenerator<string[]> {
+  async function* found(ranges: readonly IriRange[] | undefined): AsyncGenerator<string[]> {
     if (!ranges) yield* inRange(allRecords());
     else
       for (const range of ranges) {
@@ -77,7 +77,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
   }
   async function named(): Promise<readonly TermKey[]> {
     const open: TermKey[] = [];
-    for await (const iris of found(gate)) {
+    for await (const iris of found(gate.ranges())) {
       await gate.decide(iris);
       for (const iri of iris) if (gate.isOpen(iri)) open.push(iri);
     }

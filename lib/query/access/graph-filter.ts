@@ -20,8 +20,8 @@ export interface GraphFilter {
   readonly all: boolean;
   /** All graphs of this part of the dataset, if at most `maxFew` are named. Each is looked up separately. */
   readonly few: readonly string[] | undefined;
-  /** Graphs outside of these ranges are not readable. `undefined`: no ranges are known, and each graph must be decided. */
-  readonly ranges: readonly IriRange[] | undefined;
+  /** Returns ranges outside of which no graph is readable, or `undefined` if each graph must be decided. */
+  ranges(): readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is readable. */
   readonly isExact: boolean;
   /** Returns whether a graph is readable, or `undefined` if the authorizer must be asked first. */
@@ -44,7 +44,7 @@ const maxFew = 64;
 const unfiltered: GraphFilter = {
   all: true,
   few: undefined,
-  ranges: undefined,
+  ranges: () => undefined,
   isExact: false,
   isOpen: () => true,
   ask: async () => {},
@@ -61,8 +61,8 @@ export function graphFilter({ readable, defaultGraphs, namedGraphs }: DatasetGra
   return {
     all: readable.all && !only,
     few: only && only.size <= maxFew ? [...only] : undefined,
-    get ranges() {
-      ranges ??= names ? unionOfRanges(names.map(alone)) : readable.ranges;
+    ranges() {
+      ranges ??= names ? unionOfRanges(names.map(alone)) : readable.ranges?.();
       return ranges;
     },
     isExact: !names && readable.isExact === true,

@@ -32,8 +32,9 @@ export interface ReadableGraphsOptions {
 export interface ReadableGraphs {
   /** True if every graph is readable, so that the authorizer is not needed. */
   readonly all: boolean;
-  /** Graphs outside of these ranges are not readable. Absent: no ranges are known, and each graph must be decided. */
-  readonly ranges?: readonly IriRange[] | undefined;
+  // Not a getter: V8 keeps the getter of an object literal, and all it refers to, until the next full collection.
+  /** Returns ranges outside of which no graph is readable. Absent or `undefined`: each graph must be decided. */
+  ranges?(): readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is readable. */
   readonly isExact?: boolean;
   /** True if `known` decides every graph without the authorizer. */
@@ -70,9 +71,7 @@ export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
     all: false,
     isExact: false,
     isDecided: readable.isDecided ?? false,
-    get ranges() {
-      return readable.ranges;
-    },
+    ranges: () => readable.ranges?.(),
     known: (graph) => (hidden.has(graph) ? false : readable.known(graph)),
     resolve: (graphs) => readable.resolve(graphs.filter((graph) => !hidden.has(graph))),
   };
@@ -117,7 +116,7 @@ function readableOf(options: ReadableGraphsOptions): ReadableGraphs {
     all: false,
     isExact,
     isDecided: isExact,
-    get ranges() {
+    ranges() {
       ranges ??= resources && rememberedGraphRanges(resources);
       return ranges;
     },

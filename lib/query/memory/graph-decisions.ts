@@ -14,8 +14,9 @@ type Pages = (Uint8Array | undefined)[];
 const remembered = new WeakMap<TermIds, (readonly [ranges: readonly IriRange[], pages: Pages])[]>();
 const maxRemembered = 8;
 
-function pagesOf({ isExact, ranges }: GraphFilter, terms: TermIds): Pages {
-  if (!isExact || !ranges) return [];
+function pagesOf(filter: GraphFilter, terms: TermIds): Pages {
+  const ranges = filter.isExact ? filter.ranges() : undefined;
+  if (!ranges) return [];
   const all = getOrMake(remembered, terms, () => []);
   const at = all.findIndex(([each]) => each === ranges);
   const found = at < 0 ? ([ranges, [] as Pages] as const) : all.splice(at, 1)[0]!;

@@ -62,8 +62,9 @@ export class GraphIntervals {
   }
 }
 
-function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: MemoryView): Found | undefined {
-  if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
+function intervalsOf(filter: GraphFilter, { terms, layers }: MemoryView): Found | undefined {
+  const ranges = filter.ranges();
+  if (!ranges || (!filter.isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
   const known = getOrMake(remembered, quads, () => new WeakMap<readonly IriRange[], Found | undefined>());
   // The base is sorted by UTF-8 bytes. For texts with non-ASCII characters, JavaScript compares strings in another order.

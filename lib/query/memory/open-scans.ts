@@ -114,7 +114,7 @@ export class OpenScans implements MemoryScans {
   /** Returns the base layer if each of its quads is one match. Only for short ranges: for long ranges, intervals are faster. */
   private single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
-    if (!gate.isExact || gate.ranges?.length === 0) return undefined;
+    if (!gate.isExact || gate.ranges()?.length === 0) return undefined;
     return singleOf(this.layers, name, { verdicts, most: leastLength - 1 });
   }
 
@@ -124,7 +124,7 @@ export class OpenScans implements MemoryScans {
 
   /** Returns true if no graph is readable, or the bound graph is not readable. */
   private isShut(ids: Ids, { gate }: Part): boolean {
-    return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
+    return gate.ranges()?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
 }
 

@@ -104,7 +104,7 @@ export function datasetOf(
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
   const ranges = view.hasRanges ? unionOfRanges([...view.readable].map(only)) : undefined;
-  const exact = ranges && { all: false, isExact: true, isDecided: true, ranges };
+  const exact = ranges && { all: false, isExact: true, isDecided: true, ranges: () => ranges };
   const readable = {
     all: isAll,
     known: (graph: string) => (asked.has(graph) || graph < graphNames[2]! ? view.readable.has(graph) : undefined),

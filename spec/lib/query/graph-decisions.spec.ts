@@ -12,7 +12,7 @@ describe('lib/query/memory/graph-decisions', () => {
   const filterOf = (ranges: readonly IriRange[], isExact = true): GraphFilter => ({
     all: false,
     few: undefined,
-    ranges,
+    ranges: () => ranges,
     isExact,
     isOpen(graph) {
       calls.push(graph);

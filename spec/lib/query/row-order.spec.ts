@@ -120,7 +120,7 @@ async function rowsOf(
   const asked = new Set<string>();
   const readable = {
     all: false,
-    ranges,
+    ranges: () => ranges,
     isExact: ranges === exactly,
     known: (graph: string) => (asked.has(graph) || graph < `${base}graphs/c` ? graphNames.includes(graph) : undefined),
     async resolve(graphs: readonly string[]) {

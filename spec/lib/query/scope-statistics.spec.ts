@@ -71,20 +71,20 @@ describe('Statistics of a scope', () => {
     return { readable, view: memory };
   }
   const countsOf = ({ readable, view }: Result): [string, unknown][] =>
-    [...view.scopes!.of(readable.ranges!).counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    [...view.scopes!.of(readable.ranges!()!).counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
   it('are kept for callers with the same ranges, and not for others', async () => {
     const first = await asked(store);
     const counts = countsOf(first);
     expect(counts.length).to.equal(4);
-    const { id } = first.view.scopes!.of(first.readable.ranges!);
+    const { id } = first.view.scopes!.of(first.readable.ranges!()!);
     const second = await asked(store, { view: first.view });
     expect(second.readable).not.to.equal(first.readable);
-    expect(second.view.scopes!.of(second.readable.ranges!).id).to.equal(id);
+    expect(second.view.scopes!.of(second.readable.ranges!()!).id).to.equal(id);
     // Estimates are neither made again nor replaced.
     expect(countsOf(second).every(([, count], at) => count === counts[at]![1])).to.equal(true);
     const other = await asked(store, { container: '', view: first.view });
-    expect(other.view.scopes!.of(other.readable.ranges!).id).not.to.equal(id);
+    expect(other.view.scopes!.of(other.readable.ranges!()!).id).not.to.equal(id);
     expect(countsOf(first)).to.deep.equal(counts);
   });
 
@@ -137,7 +137,7 @@ describe('Statistics of a scope', () => {
     const { view } = await asked(store, { isExact: false });
     const chosen = join.replace('{', `FROM <${base}open/1> {`);
     const { readable } = await asked(store, { text: chosen, view });
-    expect(view.scopes!.of(readable.ranges!).counts.size).to.equal(0);
+    expect(view.scopes!.of(readable.ranges!()!).counts.size).to.equal(0);
   });
 
   it('are dropped by changes within the ranges, but by no others', () => {

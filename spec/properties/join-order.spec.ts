@@ -10,6 +10,7 @@ import { matchesOf } from '../../lib/query/dataset.js';
 import type { MemoryView } from '../../lib/query/memory/memory-layers.js';
 import { startRun } from '../../lib/query/operators/run.js';
 import { compileQuery } from '../../lib/query/plan/compile-query.js';
+import { xsd } from '../../lib/rdf/vocabulary.js';
 import type { LevelSnapshot } from '../../lib/storage/level/durable-level.js';
 import { graphsOf } from '../bench/query-shapes.js';
 import { queryWithAlgebra, type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
@@ -152,6 +153,11 @@ describe('The order of two patterns with the same number of matches', () => {
       return [
         { subject, predicate: v('creator'), object: creator },
         { subject, predicate: v('name'), object: factory.literal(`river ${at}`) },
+        {
+          subject,
+          predicate: v('number'),
+          object: factory.literal(`${at}`, factory.namedNode(`${xsd.namespace}integer`)),
+        },
       ];
     });
     await data.fill(new Map([[`${base}works`, triples.flat()]]));
@@ -162,21 +168,37 @@ describe('The order of two patterns with the same number of matches', () => {
     await data.close();
   });
 
-  it('begins with the one that a filter restricts', async () => {
+  /** Returns the count of rows, and of the keys that are read. */
+  const ran = async (where: string): Promise<{ rows: number; keys: number }> => {
     const memory = await inMemory(data.level, snapshot, []);
+    const { algebra } = await queryWithAlgebra(`PREFIX v: <${base}v#> SELECT * { ${where} }`);
+    const read = { keys: 0 };
+    const readable = { all: true, known: () => true, resolve: async () => {} };
+    const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});
+    const run = startRun({ matches: counted(matches, read) }, compileQuery(algebra, base));
+    let rows = 0;
+    for await (const block of run.rows) rows += block.length;
+    await run.close();
+    return { rows, keys: read.keys };
+  };
+
+  it('begins with the one that a filter restricts', async () => {
     for (const patterns of ['?s v:creator ?p ; v:name ?n', '?s v:name ?n ; v:creator ?p']) {
-      const text = `PREFIX v: <${base}v#> SELECT * { ${patterns} FILTER(STRSTARTS(?n, "river 123")) }`;
-      const { algebra } = await queryWithAlgebra(text);
-      const read = { keys: 0 };
-      const readable = { all: true, known: () => true, resolve: async () => {} };
-      const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});
-      const run = startRun({ matches: counted(matches, read) }, compileQuery(algebra, base));
-      let rows = 0;
-      for await (const block of run.rows) rows += block.length;
-      await run.close();
+      const { rows, keys } = await ran(`${patterns} FILTER(STRSTARTS(?n, "river 123"))`);
       expect(rows).to.equal(11);
       // All names, and a lookup for each row, instead of all creators as well.
-      expect(read.keys, patterns).to.equal(count + 5 * rows);
+      expect(keys, patterns).to.equal(count + 5 * rows);
+    }
+  });
+
+  it('begins with the one that completes the variables of a filter', async () => {
+    const [one, same] = [`<${base}work/7>`, `?s v:creator <${base}person/7>`];
+    const patterns = [`${one} v:number ?a`, same, '?s v:name ?n', '?s v:number ?b'];
+    for (const all of [patterns, [...patterns].reverse(), [1, 2, 3, 0].map((at) => patterns[at])]) {
+      const { rows, keys } = await ran(`${all.join(' . ')} FILTER(?b < ?a + 500)`);
+      expect(rows).to.equal(10);
+      // The number of the work, its creator's 60 works, their numbers, and the names of the rows that pass the filter.
+      expect(keys, all.join('\n')).to.equal(1 + 60 + 5 * 60 + 5 * rows);
     }
   });
 });

@@ -55,24 +55,23 @@ export class JoinOrder {
   private constructor(
     private readonly execution: Execution,
     private left: Candidate[],
-    private readonly triples: readonly TripleTerm[],
+    private readonly before: Before,
   ) {}
 
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
-    const { triples = [] } = before;
     const orders = recallStatistics(execution, { part: items[0]!, as: 'order' }, newOrders);
     // For an EXISTS, the order is cached without the count of rows, because an EXISTS runs separately for each row.
     const name = [...before.bound, execution.outer ? '' : `*${before.rows}`].join();
     const known = orders.get(name);
     // The items are compared, because an explanation may order only some items of a join.
     if (known?.length === items.length && known.every(({ item }) => items.includes(item)))
-      return new JoinOrder(execution, [...known], triples);
-    const usual = await Promise.all(items.map((item) => candidateOf(execution, item, triples)));
+      return new JoinOrder(execution, [...known], before);
+    const usual = await Promise.all(items.map((item) => candidateOf(execution, item, before.triples ?? [])));
     const [left, cost] = ordered(usual, before);
     const isWorthIt = items.length + before.bound.size >= 3 || before.filters?.length;
     const best = isWorthIt && cost >= worthSampling ? await sampledOrder(execution, left, before) : left;
     if (orders.size < maxOrders) orders.set(name, [...best]);
-    return new JoinOrder(execution, best, triples);
+    return new JoinOrder(execution, best, before);
   }
 
   get isOver(): boolean {
@@ -99,7 +98,7 @@ export class JoinOrder {
     const others = await Promise.all(this.left.slice(1).map((candidate) => this.factorOf(candidate, known, some)));
     const factors = [first, ...others];
     const corrected = this.left.map((candidate, at) => ({ ...candidate, factor: candidate.factor * factors[at]! }));
-    [this.left] = ordered(corrected, { bound: known, rows: rows.length, triples: this.triples });
+    [this.left] = ordered(corrected, { ...this.before, bound: known, rows: rows.length });
   }
 
   private async factorOf(candidate: Candidate, known: ReadonlySet<Slot>, rows: readonly Row[]): Promise<number> {
@@ -224,14 +223,26 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, is
 const ordered = (items: readonly Candidate[], before: Before): [Candidate[], number] =>
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
+/** Assumed share of rows that pass a filter on variables of several parts. */
+const usualShare = 0.5;
+
 /** Returns the cheapest order of all, by dynamic programming: the cheapest order of a smaller set plus one part. */
-function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
+function ofAll(
+  items: readonly Candidate[],
+  { bound, rows, filters = [], triples = [] }: Before,
+): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())
     for (const slot of slots) owners.set(slot, (owners.get(slot) ?? 0) | (1 << at));
   const best: (Way | undefined)[] = [{ rows, cost: 0 }];
   const last: number[] = [];
   const whole = (1 << items.length) - 1;
+  // Filters on variables of several parts. Those of one part are included in its selectivity.
+  const shared = filters
+    .map(({ slots }) => [...slots].filter((slot) => !bound.has(slot)))
+    .filter((slots) => !items.some((item) => slots.every((slot) => item.slots.has(slot))))
+    .map((slots) => slots.map((slot) => owners.get(slot) ?? 0));
+  const evaluated = (set: number): number => shared.filter((masks) => masks.every((mask) => mask & set)).length;
   for (let set = 0; set < whole; set++) {
     const direct = (slot: Slot): boolean => bound.has(slot) || ((owners.get(slot) ?? 0) & set) !== 0;
     const isKnown = triples.length === 0 ? direct : derived(direct, [...owners.keys()], triples);
@@ -240,7 +251,8 @@ function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Befor
       if (more === set) continue;
       const way = wayWith(best[set]!, items[at]!, isKnown, set === 0 && bound.size === 0);
       if (best[more] && best[more].cost <= way.cost) continue;
-      best[more] = way;
+      const passing = shared.length > 0 ? usualShare ** (evaluated(more) - evaluated(set)) : 1;
+      best[more] = { rows: way.rows * passing, cost: way.cost };
       last[more] = at;
     }
   }

@@ -12,7 +12,6 @@ import type { Store } from '../../../lib/storage/transactions/store.js';
 import { slices } from '../../../lib/tools/collections.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
-import { intersection } from '../postings/merge.js';
 import { areMany } from '../postings/ranged-stream.js';
 import { wordsSpace } from './entries.js';
 import { formsOf } from './forms.js';
@@ -94,28 +93,28 @@ export async function readVocabulary(
       })();
     return undefined;
   };
-  const noteAll = async (iris: readonly string[], isOwned: boolean): Promise<void> => {
-    const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
-    for (const [index, iri] of iris.entries()) {
-      const work = note(iri, values[index] ?? '', isOwned);
-      if (work) await work;
-    }
-  };
-  if (tokens.length + beginnings.length > 0)
-    for (const iris of slices(single, singleAtATime)) await noteAll(iris, true);
-  if (beginnings.length > 0 && areMany(ranges)) {
-    const streams = [new RangeStream(ranges), snapshot.cursor(wordsSpace)];
-    for await (const iris of intersection(streams, singleAtATime)) await noteAll(iris, false);
-    return found;
-  }
   const start = entryKey(wordsSpace, '');
-  if (beginnings.length > 0)
-    for (const { from, to } of ranges)
-      for await (const entries of snapshot.entries({ gte: start + from, lt: start + to }))
-        for (const [key, value] of entries) {
-          const work = note(key.slice(start.length), value, false);
-          if (work) await work;
-        }
+  if (tokens.length + beginnings.length > 0)
+    for (const iris of slices(single, singleAtATime)) {
+      const values = await snapshot.values(iris.map((iri) => start + iri));
+      for (const [index, iri] of iris.entries()) await note(iri, values[index] ?? '', true);
+    }
+  if (beginnings.length === 0) return found;
+  // Many ranges are read together, with the entries of other resources in the same blocks.
+  const parts = areMany(ranges) ? [{ from: ranges[0]!.from, to: ranges.at(-1)!.to }] : ranges;
+  const readable = new RangeStream(ranges);
+  const skip = (last: string): string | undefined => {
+    const after = `${last.slice(start.length)}\u0000`;
+    const next = readable.seek(after);
+    return next === undefined || next === after ? undefined : start + next;
+  };
+  for (const { from, to } of parts)
+    for await (const entries of snapshot.entries({ gte: start + from, lt: start + to }, { skip }))
+      for (const [key, value] of entries) {
+        const iri = key.slice(start.length);
+        const work = readable.seek(iri) === iri ? note(iri, value, false) : undefined;
+        if (work) await work;
+      }
   return found;
 }
 

@@ -2,7 +2,7 @@
 
 import type { IriRange } from '../keys/iri-ranges.js';
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
-import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot, type PageOptions } from '../level/durable-level.js';
 import { EntryCursor } from '../level/entry-cursor.js';
 
 /** Count of keys per read of `beginnings`. Small, because most subjects have one or two labels. */
@@ -35,8 +35,8 @@ export class StoreSnapshot {
   }
 
   /** Yields the entries of a range in blocks. */
-  entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
-    return entryBlocks(this.level, range, { snapshot: this.snapshot });
+  entries(range: KeyRange, options: PageOptions = {}): AsyncGenerator<[key: string, value: string][]> {
+    return entryBlocks(this.level, range, { ...options, snapshot: this.snapshot });
   }
 
   /** Yields the keys of a range in blocks. */

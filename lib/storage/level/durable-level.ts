@@ -293,6 +293,8 @@ export interface PageOptions {
   readonly limit?: number;
   /** True for reverse order. */
   readonly reverse?: boolean;
+  /** Called with the last key of each block of entries. Returns a later key to continue at, if any. */
+  readonly skip?: (last: string) => string | undefined;
 }
 
 /**
@@ -316,7 +318,7 @@ export async function* keyBlocks(level: Level, range: KeyRange, options: PageOpt
 export async function* entryBlocks(
   level: Level,
   range: KeyRange,
-  options: PageOptions = {},
+  { skip, ...options }: PageOptions = {},
 ): AsyncGenerator<[string, string][]> {
   const iterator = level.iterator({ ...range, ...options, ...block });
   try {
@@ -325,6 +327,8 @@ export async function* entryBlocks(
       if (entries.length === 0) return;
       for (const entry of entries as [string, string][]) entry[1] = givenValue(entry[1]);
       yield entries as [string, string][];
+      const next = skip?.(entries.at(-1)![0]);
+      if (next !== undefined) iterator.seek(next);
     }
   } finally {
     await iterator.close();

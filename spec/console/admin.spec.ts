@@ -176,7 +176,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText('No: somebody who is not signed in may not read /data/').waitFor();
-      await answer.getByText('Only people who are signed in may').waitFor();
+      await answer.getByText('Only people who are signed in can be given access').waitFor();
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
       await page.getByLabel('Who').selectOption('A person');

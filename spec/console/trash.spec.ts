@@ -31,7 +31,7 @@ for (const path of pathsOf('The console, trash'))
 
     it('moves selected members to the trash, and restores them to their place (rule 26.6)', async () => {
       await inTrash();
-      await page.getByText('The trash is empty.').waitFor();
+      await page.getByText('The trash is empty').waitFor();
       for (const name of ['some/', 'some/inner/']) await resources.send('PUT', name, asContainer);
       for (const name of ['some/a b.txt', 'some/inner/c.txt'].map(encodeURI))
         await resources.put(name, 'text/plain', name);
@@ -73,7 +73,7 @@ for (const path of pathsOf('The console, trash'))
       await question().getByRole('button', { name: 'Cancel' }).click();
       await remove.click();
       await question().getByRole('button', { name: 'Delete permanently' }).click();
-      await page.getByText('The trash is empty.').waitFor();
+      await page.getByText('The trash is empty').waitFor();
       expect((await resources.send('GET', '.trash/')).status).to.equal(404);
     });
 

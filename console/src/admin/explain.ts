@@ -40,7 +40,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^an owner/, 'This person owns the storage'],
   [/^created it$/, 'This person created it'],
   [/^grant /, 'An access grant allows it'],
-  [/^anonymous$/, 'Only people who are signed in may'],
+  [/^anonymous$/, 'Only people who are signed in can be given access'],
   [/^there is no ACL$/, 'Nobody was given access'],
 ];
 

@@ -178,7 +178,7 @@ export class BrowsePage extends Page {
     }
     return blank({
       icon: 'folder',
-      title: 'This folder is empty.',
+      title: 'This folder is empty',
       text: this.rights.append
         ? 'Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.'
         : share

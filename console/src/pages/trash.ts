@@ -67,7 +67,7 @@ export class TrashPage extends Page {
     if (items.length === 0)
       return blank({
         icon: 'trash',
-        title: 'The trash is empty.',
+        title: 'The trash is empty',
         text: `What you delete stays here for ${days} days.`,
         actions: html`<a class="button" href=${placeHref('browse')}>Open the files</a>`,
       });

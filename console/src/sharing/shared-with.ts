@@ -40,7 +40,7 @@ export class SharedWithMe extends Page {
       this.attempt(() => navigator.clipboard.writeText(subjectNow()), 'Your identity is copied.');
     return blank({
       icon: 'folder',
-      title: 'Nothing is shared with you yet.',
+      title: 'Nothing is shared with you yet',
       text: 'Request access, or send your identity to an owner of this storage.',
       actions: html`<a class="button primary" href=${placeHref('requests', { ask: storageUri })}>Request access</a>
         <button type="button" @click=${copy}>Copy identity</button>`,

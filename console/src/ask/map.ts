@@ -87,7 +87,9 @@ export class AskMap extends Picture {
     this.paths = { points: drawn('points'), lines: drawn('lines'), areas: drawn('areas') };
     // Zoom range from a street to the whole world.
     this.widths = [(leastDegrees / 2) * scale, 400 * scale];
-    this.frame = { x: 0, y: 0, width: width * scale * 1.2, height: height * scale * 1.2 };
+    // Space for the buttons at the edges, which take a larger part of a narrow map.
+    const space = window.innerWidth < 720 ? 1.6 : 1.25;
+    this.frame = { x: 0, y: 0, width: width * scale * space, height: height * scale * space };
   }
 
   protected override render(): TemplateResult {

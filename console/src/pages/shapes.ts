@@ -196,7 +196,7 @@ export class ShapesPage extends Page {
     const typed = ({ target }: Event): void => {
       this.chosen = (target as HTMLInputElement).value;
     };
-    return html`<details class="quiet-line" ?open=${this.conflict !== undefined}><summary><h2>Use a file with rules</h2> <span class="soft">SHACL, for more than a form can check</span></summary>
+    return html`<details class="quiet-line" ?open=${this.conflict !== undefined}><summary><h2>Use a file with rules</h2> <span class="soft">(SHACL), for more than a form can check</span></summary>
       <div class="card"><form @submit=${(event: SubmitEvent) => this.link(links, event)}>
         ${offered.length > 0 ? html`<fieldset><legend>Files with rules in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${itemIcon(iri)} ${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
         <details class="look"><summary>Look in the folders</summary>

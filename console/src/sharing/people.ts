@@ -107,7 +107,7 @@ export const personFields = (id: string): TemplateResult => html`${personField(i
 
 export const personField = (id: string): TemplateResult => html`
   <label class="grow">Person, by name or address
-    <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="A name, or the identity that they sent you">
+    <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="Name, or identity they sent you">
   </label>
   <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
 

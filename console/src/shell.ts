@@ -2,7 +2,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { blank } from './frame/blank.js';
-import { markEnds, reveal } from './frame/ends.js';
 import { clearNotices } from './frame/notice.js';
 import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
 import { styleSheet } from './frame/style-sheet.js';
@@ -40,6 +39,9 @@ const pages: Readonly<Record<string, Entry>> = {
 /** Pages that are opened from Browse. Browse is highlighted for them. */
 const below = ['resource', 'shapes', 'form', 'trash'];
 
+/** Count of entries of the navigation that a phone shows in one row, without `More`. The style sheet contains the same number. */
+const phoneEntries = 4;
+
 /** Minimum time between checks for access requests, in milliseconds. The check runs on page changes. */
 const recountMs = 30_000;
 
@@ -49,6 +51,8 @@ export class Shell extends Page {
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;
+  /** True if a phone shows all entries of the navigation. Wide screens always do. */
+  @state() private isUnfolded = false;
   /** Count of pending access requests. */
   @state() private pending = 0;
   private countedAt = 0;
@@ -121,9 +125,7 @@ export class Shell extends Page {
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
-    // On a phone, the navigation is a scrolling row.
-    if (changed.has('place') || changed.has('isController'))
-      reveal(this.querySelector('.top nav [aria-current]') ?? undefined);
+    if (changed.has('place')) this.isUnfolded = false;
     const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
     if (element && this.place.page === this.loaded && element.parameters !== this.place.parameters)
       element.parameters = this.place.parameters;
@@ -131,23 +133,11 @@ export class Shell extends Page {
 
   protected override render(): TemplateResult {
     const session = who();
-    const audience = ['all', session.kind === 'subject' ? 'subjects' : '', this.isController ? 'controllers' : ''];
     return html`
       <a class="skip" href="#main" @click=${this.skip}>Skip to the content</a>
       <header class="top">
         <a class="brand" href=${placeHref('browse')}>Quadpod</a>
-        <nav aria-label="Pages" @scroll=${({ currentTarget }: Event) => markEnds(currentTarget as Element)}>
-          ${Object.entries(pages)
-            .filter(([page, entry]) => entry.for && (audience.includes(entry.for) || page === this.place.page))
-            .map(
-              ([page, { title }]) => html`<a
-                href=${placeHref(page)}
-                aria-current=${page === this.place.page ? 'page' : page === 'browse' && below.includes(this.place.page) ? 'true' : nothing}
-                >${title}${page === 'requests' && this.isController ? this.badge() : nothing}</a
-              >`,
-            )}
-          ${homeUri && homeUri !== storageUri ? html`<a href=${`${homeUri}app#/storages`}>Storages</a>` : nothing}
-        </nav>
+        ${this.renderNavigation()}
         <div class="who">
           ${
             session.kind === 'subject'
@@ -167,6 +157,33 @@ export class Shell extends Page {
         ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
       </main>
     `;
+  }
+
+  private renderNavigation(): TemplateResult {
+    const { page: open } = this.place;
+    const audience = ['all', who().kind === 'subject' ? 'subjects' : '', this.isController ? 'controllers' : ''];
+    const shown = Object.entries(pages).filter(
+      ([page, entry]) => entry.for && (audience.includes(entry.for) || page === open),
+    );
+    const others = homeUri && homeUri !== storageUri ? [html`<a href=${`${homeUri}app#/storages`}>Storages</a>`] : [];
+    const isShort = shown.length + others.length <= phoneEntries;
+    return html`<nav aria-label="Pages" class=${this.isUnfolded ? 'unfolded' : nothing}>
+      ${shown.map(
+        ([page, { title }]) => html`<a
+          href=${placeHref(page)}
+          aria-current=${page === open ? 'page' : page === 'browse' && below.includes(open) ? 'true' : nothing}
+          >${title}${page === 'requests' && this.isController ? this.badge() : nothing}</a
+        >`,
+      )}
+      ${others}
+      ${
+        isShort
+          ? nothing
+          : html`<button type="button" class="quiet only-small" aria-expanded=${this.isUnfolded} @click=${() => {
+              this.isUnfolded = !this.isUnfolded;
+            }}>${this.isUnfolded ? 'Less' : html`More<span class="visually-hidden"> pages</span>${this.badge()}`}</button>`
+      }
+    </nav>`;
   }
 
   /** Renders the count of pending requests, or an empty element of the same size. */

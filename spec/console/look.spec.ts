@@ -69,14 +69,34 @@ describeInBrowser('The console, the look of all pages', () => {
     expect(await styleOf(page, '.listing td input', 'appearance')).to.equal('auto');
   });
 
-  it('fades the ends of the menu that have more on a phone, and no other', async () => {
+  it('shows four entries of the menu in one row on a phone, and the others under More', async () => {
     const page = await console.owner({ viewport: { width: 360, height: 740 } });
     const nav = page.locator('.top nav');
-    expect(await nav.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).to.equal(true);
-    expect(await nav.getAttribute('data-more')).to.equal('end');
-    expect(await styleOf(page, '.top nav', 'maskImage')).to.contain('32px');
-    await nav.evaluate((row) => row.scrollTo(row.scrollWidth, 0));
-    await page.locator('.top nav[data-more=start]').waitFor();
+    const shown = (): Promise<string[]> => nav.locator('a:visible').allInnerTexts();
+    const height = async (): Promise<number> => (await nav.boundingBox())!.height;
+    await nav.getByRole('link', { name: 'Share' }).waitFor();
+    expect(await shown()).to.deep.equal(['Browse', 'Search', 'Ask', 'Share']);
+    const row = await height();
+    expect(row).to.be.below(45);
+    await nav.getByRole('button', { name: 'More pages' }).click();
+    await nav.getByRole('link', { name: 'Storage', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Storage' }).waitFor();
+    expect(await shown()).to.deep.equal(['Browse', 'Search', 'Ask', 'Storage']);
+    expect(await height()).to.equal(row);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+    await page.setViewportSize({ width: 1280, height: 740 });
+    expect((await shown()).length).to.be.above(4);
+    expect(await nav.getByRole('button').count()).to.equal(0);
+  });
+
+  it('fades the ends of tabs that have more on a phone, and no other', async () => {
+    const page = await console.owner({ viewport: { width: 360, height: 740 } });
+    await console.go(page, 'admin');
+    const tabs = page.locator('.tabs').first();
+    await page.locator('.tabs[data-more=end]').waitFor();
+    expect(await styleOf(page, '.tabs', 'maskImage')).to.contain('32px');
+    await tabs.evaluate((row) => row.scrollTo(row.scrollWidth, 0));
+    await page.locator('.tabs[data-more=start]').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
   });
 });

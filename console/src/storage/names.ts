@@ -48,9 +48,21 @@ export function sizeText(bytes: number): string {
 }
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const days = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+/** Returns a date with the time, for people. Today and yesterday are words. */
 export const dateText = (date: string | number): string => {
   const at = new Date(date);
-  return Number.isNaN(at.getTime()) ? '' : dates.format(at);
+  if (Number.isNaN(at.getTime())) return '';
+  const back = [0, -1].find((offset) => daysFromNow(offset).toDateString() === at.toDateString());
+  return back === undefined ? dates.format(at) : `${days.format(back, 'day')}, ${times.format(at)}`;
+};
+
+const daysFromNow = (count: number): Date => {
+  const day = new Date();
+  day.setDate(day.getDate() + count);
+  return day;
 };
 
 /** Returns the containers above an IRI of the storage, root first. */

@@ -1,15 +1,15 @@
 /** Joins rows with the result of a plan by a hash table. The plan is executed once, without input rows. */
-import { addTo } from '../../tools/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, holdsFor, recall } from './execution.js';
+import { KeyedLists } from './keyed-lists.js';
 
 interface Tables {
   rows: Row[] | undefined;
   /** True if the plan returns more rows than the limit. */
   isTooMuch: boolean;
   /** Hash tables, by the slots of their key. */
-  readonly bySlots: Map<string, Map<string, Row[]>>;
+  readonly bySlots: Map<string, KeyedLists<Row>>;
 }
 
 export async function* hashJoin(
@@ -107,17 +107,17 @@ function partners(execution: Execution, plan: Plan, run: () => Blocks) {
     },
     candidates(row: Row): readonly Row[] {
       const slots = certain.filter((slot) => row[slot] !== undefined);
-      return tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
+      return tableBy(tables, slots).get(row, slots) ?? [];
     },
   };
 }
 
-function tableBy(tables: Tables, slots: readonly Slot[]): Map<string, Row[]> {
+function tableBy(tables: Tables, slots: readonly Slot[]): KeyedLists<Row> {
   const name = slots.join();
   let table = tables.bySlots.get(name);
   if (table) return table;
-  table = new Map();
-  for (const row of tables.rows!) addTo(table, joinTokens(row, slots), row);
+  table = new KeyedLists(slots.length);
+  for (const row of tables.rows!) table.add(row, slots, row);
   tables.bySlots.set(name, table);
   return table;
 }

@@ -1,9 +1,9 @@
 /** Joins rows with a pattern by the cheapest method: a stream for one row, lookups for few rows, a hash table, or a scan. */
-import { addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { joinTokens, type TermKey } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import type { Blocks, Pattern, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, emptyRow } from './execution.js';
+import { KeyedLists } from './keyed-lists.js';
 import {
   batches,
   boundBy,
@@ -13,7 +13,6 @@ import {
   isLookUpCheaper,
   memoryOf,
   slotsOfWanted,
-  type Table,
   wantedOf,
 } from './pattern-access.js';
 
@@ -63,8 +62,8 @@ async function* joinGroup(
   const memory = memoryOf(execution, pattern);
   const table = memory.tables.get(slots.join());
   if (table) return yield* probed(execution, pattern, { table, slots, rows });
-  const partners = new Map<string, Row[]>();
-  for (const row of rows) addTo(partners, joinTokens(row, slots), row);
+  const partners = new KeyedLists<Row>(slots.length);
+  for (const row of rows) partners.add(row, slots, row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
   // If more rows follow, twice as many lookups are expected.
   const expected = isLast ? partners.size : 2 * partners.size;
@@ -79,12 +78,12 @@ async function* joinGroup(
 const placesOf = ({ places }: Pattern, slots: readonly Slot[]): number[] =>
   slots.map((slot) => places.findIndex((place) => place && 'slot' in place && place.slot === slot));
 
-async function tableFor(execution: Execution, pattern: Pattern, slots: readonly Slot[]): Promise<Table> {
+async function tableFor(execution: Execution, pattern: Pattern, slots: readonly Slot[]): Promise<KeyedLists<Terms>> {
   const places = placesOf(pattern, slots);
-  const table = new Map<string, Terms[]>();
+  const table = new KeyedLists<Terms>(places.length);
   const isHeld = filterOf(execution, pattern);
   for await (const block of execution.matches.stream(constants(pattern), wantedOf(pattern)))
-    for (const terms of block) if (isHeld(terms)) addTo(table, joinTokens(terms, places), terms);
+    for (const terms of block) if (isHeld(terms)) table.add(terms, places, terms);
   memoryOf(execution, pattern).tables.set(slots.join(), table);
   return table;
 }
@@ -102,15 +101,15 @@ async function* scanned(
   execution: Execution,
   pattern: Pattern,
   slots: readonly Slot[],
-  partners: ReadonlyMap<string, readonly Row[]>,
+  partners: KeyedLists<Row>,
 ): AsyncGenerator<Row[]> {
   const places = placesOf(pattern, slots);
   const isHeld = filterOf(execution, pattern);
-  const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
+  const among = places.length === 1 ? { place: places[0]!, tokens: partners.lists } : undefined;
   const joined = new JoinedRows(execution, pattern);
   for await (const block of execution.matches.stream(constants(pattern), { among, ...wantedOf(pattern) })) {
     for (const terms of block) {
-      const rows = partners.get(joinTokens(terms, places));
+      const rows = partners.get(terms, places);
       if (rows && isHeld(terms)) for (const full of joined.blocks(rows, [terms])) yield full;
     }
     if (joined.some) yield joined.take();
@@ -148,11 +147,11 @@ async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonl
 function* probed(
   execution: Execution,
   pattern: Pattern,
-  { table, slots, rows }: RowGroup & { readonly table: Table },
+  { table, slots, rows }: RowGroup & { readonly table: KeyedLists<Terms> },
 ): Generator<Row[]> {
   const joined = new JoinedRows(execution, pattern);
   for (const row of rows) {
-    const matches = table.get(joinTokens(row, slots));
+    const matches = table.get(row, slots);
     if (matches) for (const block of joined.blocks([row], matches)) yield block;
   }
   if (joined.some) yield joined.take();

@@ -30,6 +30,7 @@ import {
   type Probed,
   picked,
   probed,
+  runsOf,
   unbound,
 } from './numbered-rows.js';
 import { constants, estimateOf, selectivityOf, slotsOfWanted } from './pattern-access.js';
@@ -209,6 +210,10 @@ export class NumberedPlan {
       return;
     }
     for await (const { length, columns: own } of this.matches.scan(bound, { part: pattern.part, places })) {
+      if (own.length === 1) {
+        yield runsOf(slots[0]!, own[0]!.subarray(0, length));
+        continue;
+      }
       const columns: (Uint32Array | undefined)[] = [];
       slots.forEach((slot, i) => {
         columns[slot] ??= own[i]!;

@@ -56,6 +56,27 @@ export function picked(column: Uint32Array, rows: ArrayLike<number>): Uint32Arra
   return to;
 }
 
+/**
+ * Merges successive equal rows of a column into one row with a weight, if that halves the count of rows. Columns in the order of
+ * an index have few values in long runs, which later steps then process once.
+ */
+export function runsOf(slot: Slot, column: Uint32Array): NumberedRows {
+  const { length } = column;
+  let runs = 1;
+  for (let row = 1; row < length; row++) if (column[row] !== column[row - 1]) runs++;
+  const columns: Uint32Array[] = [];
+  columns[slot] = column;
+  if (2 * runs > length) return { length, columns, weights: undefined };
+  const own = new Uint32Array(runs);
+  const weights = new Float64Array(runs);
+  for (let row = 0, run = -1; row < length; row++) {
+    if (row === 0 || column[row] !== column[row - 1]) own[++run] = column[row]!;
+    weights[run]!++;
+  }
+  columns[slot] = own;
+  return { length: runs, columns, weights };
+}
+
 /** Merges equal rows of a batch into one row with a weight. A join then looks up each key once. */
 export function merged({ columns, length, weights }: NumberedRows): NumberedRows {
   const slots = [...columns.keys()].filter((slot) => columns[slot]);

@@ -14,6 +14,7 @@ import {
   termAt,
 } from '../plan/plan.js';
 import { type Execution, emptyRow, holdsFor, recall } from './execution.js';
+import type { KeyedLists } from './keyed-lists.js';
 
 /**
  * Cost of a lookup with variables, and of a lookup of a complete quad, relative to a match of a scan. A lookup takes 2 to 3 µs.
@@ -25,13 +26,11 @@ const maxGathered = 65_536;
 /** Count of lookups in the first batch. The second value is used if the consumer needs only a few rows. */
 const [firstLookups, hastyLookups] = [64, 4];
 
-export type Table = ReadonlyMap<string, readonly Terms[]>;
-
 export interface PatternMemory {
   /** Count of lookups in the next batch. */
   lookups: number;
   scans: number;
-  readonly tables: Map<string, Table>;
+  readonly tables: Map<string, KeyedLists<Terms>>;
   /** Filters that depend only on a match. Matches that do not pass the filters are not joined. */
   filters: readonly Expression[];
 }

@@ -1,10 +1,12 @@
 /** Tables of numbers, and the limits of plans over them. */
 import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
+import type { TermKey } from '../../../lib/query/access/terms.js';
 import type { Execution } from '../../../lib/query/operators/execution.js';
+import { KeyedLists } from '../../../lib/query/operators/keyed-lists.js';
 import { JoinTable, NumberTable } from '../../../lib/query/operators/number-table.js';
 import { NumberedPlan } from '../../../lib/query/operators/numbered-plan.js';
-import { merged } from '../../../lib/query/operators/numbered-rows.js';
+import { merged, runsOf } from '../../../lib/query/operators/numbered-rows.js';
 import type { LwsError } from '../../../lib/tools/errors.js';
 import { largeDataset } from '../../properties/sparql-data.js';
 import { Random } from '../../properties/sparql-random.js';
@@ -89,6 +91,44 @@ describe('Table of numbers', () => {
     );
     expect(new Map(sums)).to.deep.equal(wanted);
   });
+
+  it('merges runs of a column into weights if that halves the rows, and keeps other columns', () => {
+    const random = new Random(11);
+    for (const mean of [1, 2, 3, 50]) {
+      const column = Uint32Array.from(
+        { length: 4000 },
+        (_, row) => Math.floor(row / mean) + (random.chance(0.1) ? 9 : 0),
+      );
+      const { length, columns, weights } = runsOf(2, column);
+      expect(columns[2]!.length).to.equal(length);
+      expect(weights === undefined, `runs of ${mean}`).to.equal(mean <= 2);
+      const again = Array.from(columns[2]!).flatMap((value, row) => Array<number>(weights?.[row] ?? 1).fill(value));
+      expect(again).to.deep.equal(Array.from(column));
+    }
+    expect(runsOf(0, new Uint32Array(0)).length).to.equal(0);
+  });
+
+  for (const width of [0, 1, 2, 3])
+    it(`lists items by ${width} terms, of which some are unbound, like a map`, () => {
+      const random = new Random(width);
+      const lists = new KeyedLists<number>(width);
+      const model = new Map<string, number[]>();
+      const at = [3, 0, 2].slice(0, width);
+      const row = (): (TermKey | undefined)[] =>
+        Array.from({ length: 4 }, () => (random.chance(0.2) ? undefined : (`urn:${random.below(6)}` as TermKey)));
+      const keyOf = (terms: readonly unknown[]): string => at.map((each) => terms[each] ?? '-').join();
+      for (let item = 0; item < 500; item++) {
+        const terms = row();
+        lists.add(terms, at, item);
+        model.set(keyOf(terms), [...(model.get(keyOf(terms)) ?? []), item]);
+      }
+      expect(lists.size).to.equal(model.size);
+      expect([...lists.values()].map(String).sort()).to.deep.equal([...model.values()].map(String).sort());
+      for (let i = 0; i < 200; i++) {
+        const terms = row();
+        expect(lists.get(terms, at)).to.deep.equal(model.get(keyOf(terms)));
+      }
+    });
 
   it('charges the memory that it takes, and stops where the charge is refused', () => {
     let charged = 0;

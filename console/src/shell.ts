@@ -82,7 +82,8 @@ export class Shell extends Page {
   /** Counts pending requests. An error is not reported here, because the page with the requests shows it. */
   private readonly count = async (): Promise<void> => {
     this.countedAt = Date.now();
-    const open = async (): Promise<number> => (await import('./sharing/access.js')).countOpen(subjectNow());
+    const open = async (): Promise<number> =>
+      (await (await import('./sharing/access.js')).openRequests(subjectNow())).length;
     this.pending = this.isController ? await open().catch(() => 0) : 0;
   };
 
@@ -167,6 +168,7 @@ export class Shell extends Page {
     );
     const others = homeUri && homeUri !== storageUri ? [html`<a href=${`${homeUri}app#/storages`}>Storages</a>`] : [];
     const isShort = shown.length + others.length <= phoneEntries;
+    const isRequestsFolded = open !== 'requests' && shown.findIndex(([page]) => page === 'requests') >= phoneEntries;
     return html`<nav aria-label="Pages" class=${this.isUnfolded ? 'unfolded' : nothing}>
       ${shown.map(
         ([page, { title }]) => html`<a
@@ -181,7 +183,7 @@ export class Shell extends Page {
           ? nothing
           : html`<button type="button" class="quiet only-small" aria-expanded=${this.isUnfolded} @click=${() => {
               this.isUnfolded = !this.isUnfolded;
-            }}>${this.isUnfolded ? 'Less' : html`More<span class="visually-hidden"> pages</span>${this.badge()}`}</button>`
+            }}>${this.isUnfolded ? 'Less' : html`More<span class="visually-hidden"> pages</span>${isRequestsFolded ? this.badge() : nothing}`}</button>`
       }
     </nav>`;
   }

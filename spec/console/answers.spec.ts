@@ -63,7 +63,8 @@ for (const path of pathsOf('The console, query results'))
       const terms = ['("a, b"@en 1)', '("\\"c\\"" 2.5)', '("d\\ne" UNDEF)', '(<urn:x:y> "f")'];
       expect(await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ${terms.join(' ')} } }`)).to.match(/^4 rows/);
       const saving = page.waitForEvent('download');
-      await page.click('text=Download CSV');
+      await page.getByRole('button', { name: 'Download', exact: true }).click();
+      await page.getByRole('button', { name: 'CSV', exact: true }).click();
       const file = await saving;
       expect(file.suggestedFilename()).to.equal('answer.csv');
       const lines = ['what,size', '"a, b",1', '"""c""",2.5', '"d\ne",', 'urn:x:y,f', ''];

@@ -87,6 +87,7 @@ for (const path of pathsOf('The console, browsing'))
       await page.locator('h1 >> text=Search by type').waitFor();
       expect(await page.locator('dialog[open]').count()).to.equal(0);
       await console.go(page, 'owners');
+      await page.click('text=Enter an identity instead');
       await page.fill('[name=id]', 'nobody');
       await page.locator('[name=name]').first().fill('Nobody');
       await page.click('text=Add owner');

@@ -46,7 +46,7 @@ for (const path of pathsOf('The console, first page'))
       await page.getByRole('link', { name: 'Open the query' }).click();
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText(/^6 rows/).waitFor();
-      await page.getByRole('tab', { name: 'Map' }).click();
+      await page.getByRole('tab', { name: 'Map', exact: true }).click();
       await page.getByText('6 places of 6 rows.').waitFor();
     });
 

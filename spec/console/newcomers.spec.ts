@@ -65,7 +65,7 @@ for (const path of pathsOf('The console, users with a link'))
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
       const link = String(await owner.evaluate('navigator.clipboard.readText()'));
       expect(link).to.equal(console.at(at('browse', 'data/')));
-      await owner.getByText('they sign in with their browser and ask').waitFor();
+      await owner.getByText('sign in with their browser, and ask').waitFor();
       await bea.goto(link);
       await bea.locator('.refused').waitFor();
       const text = await bea.locator('body').innerText();
@@ -132,7 +132,7 @@ for (const path of pathsOf('The console, users with a link'))
       await bea.getByLabel('What for').fill('Curiosity');
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();
       await bea.getByRole('cell', { name: 'Waiting' }).waitFor();
-      const badge = owner.locator('.top nav .badge');
+      const badge = owner.locator('.top nav a .badge');
       expect(await badge.count()).to.equal(0);
       await owner.reload();
       await badge.waitFor();
@@ -223,7 +223,7 @@ for (const path of pathsOf('The console, users with a link'))
       await anonymous.goto(console.at('signin'));
       await titled(anonymous, 'Sign in');
       const small = await console.owner({ viewport: size });
-      await small.getByRole('link', { name: 'Owners' }).waitFor();
+      await small.getByRole('button', { name: 'More pages' }).waitFor();
       for (const page of [anonymous, small]) {
         const heights = (await page.evaluate(
           "[...document.querySelectorAll('.top a, .who span')].map((each) => each.getBoundingClientRect().height)",

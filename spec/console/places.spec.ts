@@ -78,7 +78,7 @@ for (const path of pathsOf('The console, places'))
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
       await console.go(page, 'owners');
       const table = page.getByRole('region', { name: 'Owners' });
-      await table.getByText('since the storage was set up').waitFor();
+      await table.getByText('at the first start').waitFor();
       expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.setViewportSize({ width: 1280, height: 800 });
@@ -106,8 +106,9 @@ for (const path of pathsOf('The console, places'))
     it('lists the owner of the first start, and owners that were added', async () => {
       await console.go(page, 'owners');
       const table = page.getByRole('region', { name: 'Owners' });
-      await table.getByText('since the storage was set up').waitFor();
+      await table.getByText('at the first start').waitFor();
       expect(await table.getByRole('row').nth(1).innerText()).to.contain('(you)');
+      await page.getByText('Enter an identity instead').click();
       await page.getByLabel('Identity', { exact: true }).fill(other);
       await page.getByLabel('Name', { exact: true }).fill('Mei');
       await page.getByRole('button', { name: 'Add owner' }).click();
@@ -118,6 +119,35 @@ for (const path of pathsOf('The console, places'))
       await table.getByRole('button', { name: 'Remove Mei' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove Mei' }).click();
       await table.getByText('Mei', { exact: true }).waitFor({ state: 'detached' });
+    });
+
+    it('makes an owner of somebody who asked, after a confirmation that shows the identity', async () => {
+      const asker = await console.person();
+      await asker.goto(console.at('signin'));
+      await asker.getByRole('button', { name: 'Continue with this browser' }).click();
+      await asker.locator('.who >> text=This browser').waitFor();
+      const id = String(await asker.locator('.who span').getAttribute('title'));
+      await console.go(page, 'owners');
+      await page.getByText('Nobody has asked yet.').waitFor();
+      await console.go(asker, `requests?${new URLSearchParams({ ask: resources.iri('') })}`);
+      await asker.getByRole('button', { name: 'Request access', exact: true }).click();
+      await asker.getByRole('cell', { name: 'Waiting' }).waitFor();
+      await page.reload();
+      const asked = page.getByRole('list', { name: 'People who asked' });
+      await asked.getByText(/^did:key:.*, asked today/).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await asked.getByRole('button', { name: /^Make owner: / }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(`compare this identity with the one that they tell you: ${id}`).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      expect(await page.getByRole('region', { name: 'Owners' }).getByRole('row').count()).to.equal(2);
+      await asked.getByRole('button', { name: /^Make owner: / }).click();
+      await dialog.getByRole('button', { name: 'Make owner' }).click();
+      await page.getByText('Nobody has asked yet.').waitFor();
+      expect(await page.getByRole('region', { name: 'Owners' }).getByRole('row').count()).to.equal(3);
+      await console.go(asker, 'owners');
+      await asker.getByRole('region', { name: 'Owners' }).getByText('(you)').waitFor();
+      await asker.context().close();
     });
 
     it('adds an agent with an identity, and rejects an address outside of the storage', async () => {

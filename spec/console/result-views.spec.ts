@@ -102,7 +102,8 @@ describeInBrowser('The console, views of results', () => {
     await page.getByRole('checkbox', { name: 'n', exact: true }).check();
     await page.locator('label:has-text("n") .dot.type-1').waitFor();
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download image' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByRole('button', { name: 'Image', exact: true }).click();
     expect((await saving).suggestedFilename()).to.equal('chart.png');
     await ask(page, 'SELECT ?who ?n { VALUES (?who ?n) { ("a" 12) ("b" 13) } }');
     await page.locator('.chart canvas').waitFor();
@@ -119,7 +120,8 @@ describeInBrowser('The console, views of results', () => {
       'knows',
     ]);
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download Turtle' }).click();
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByRole('button', { name: 'Turtle', exact: true }).click();
     expect((await saving).suggestedFilename()).to.equal('answer.ttl');
     expect(await colours(page), 'one kind needs no legend').to.deep.equal([]);
   });

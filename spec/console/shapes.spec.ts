@@ -66,7 +66,7 @@ for (const path of pathsOf('The console, shapes'))
       await page.getByRole('heading', { level: 1, name: 'Form for the records in the folder sets' }).waitFor();
       await link('Open').waitFor();
       await button('Make a form').waitFor();
-      await page.getByText('Use a file with rules').click();
+      await page.getByText('Advanced: use a SHACL file').click();
       expect(await button('Use this file').isDisabled()).to.equal(true);
       await button('/shapes.ttl').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);

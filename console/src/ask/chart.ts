@@ -74,8 +74,6 @@ export class AskChart extends Page {
             ? html`<fieldset class="bare"><legend class="visually-hidden">Columns of numbers</legend>${numbers.map((index) => this.choice(index))}</fieldset>`
             : nothing
         }
-        <span class="grow"></span>
-        <button type="button" class="quiet" @click=${this.download}>Download image</button>
       </div>
       ${plot.ys.length === 0 ? html`<p class="empty">Choose a column of numbers to draw.</p>` : ''}
       <div class="plot" ?hidden=${plot.ys.length === 0}><div class="chart" role="img" aria-label=${said}></div></div>`;
@@ -91,7 +89,7 @@ export class AskChart extends Page {
   }
 
   /** Saves the chart as an image, with the background colour of the page. */
-  private download(): void {
+  saveImage(): void {
     const drawn = this.drawing?.ctx.canvas;
     if (!drawn) return;
     const copy = document.createElement('canvas');
@@ -154,12 +152,12 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
     grid: { stroke: colour('--grid'), width: 1 },
     ticks: { show: false },
     font: '13px system-ui, sans-serif',
-    labelFont: '600 13px system-ui, sans-serif',
+    labelFont: '13px system-ui, sans-serif',
     labelSize: 24,
   };
   const isWhole = data.ys.every((values) => values.every((value) => value === null || Number.isInteger(value)));
   const title = ys.length === 1 ? { label: answer.columns[ys[0]!]! } : {};
-  const values: uPlot.Axis = { ...axis, ...title, ...(isWhole ? { incrs: wholeSteps } : {}) };
+  const values: uPlot.Axis = { ...axis, ...title, stroke: colour('--soft'), ...(isWhole ? { incrs: wholeSteps } : {}) };
   return new uPlot(
     {
       width,
@@ -180,7 +178,8 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
       axes: isAcross
         ? [
             { ...axis, ...leftOf(data, width) },
-            { ...values, side: 2, size: 34, space: Math.max(60, width / 7) },
+            // Values are written at the ends of the bars, so lines are not needed.
+            { ...values, side: 2, size: 34, space: Math.max(60, width / 7), grid: { show: false } },
           ]
         : [
             { ...axis, ...bottomOf(data, width) },

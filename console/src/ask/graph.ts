@@ -16,6 +16,12 @@ const [padding, letterWidth] = [24, 7.2];
 const [longestLabel, longestNarrow, roomNarrow] = [28, 18, 9];
 /** Count of nodes from which a phone reserves no room for names. */
 const manyNodes = 40;
+/** Classes and heights of the picture on a screen in pixels, by the count of nodes up to which they suffice. As in the style sheet. */
+const heights = [
+  { most: 8, name: 'low', height: 320 },
+  { most: 16, name: 'middle', height: 420 },
+  { most: Number.POSITIVE_INFINITY, name: 'high', height: 576 },
+] as const;
 /** Maximum factor by which a small graph is enlarged. */
 const largest = 1.5;
 
@@ -71,8 +77,12 @@ export class AskGraph extends Picture {
 
   /** Size of the picture in pixels, as in the style sheet, because the picture is not rendered yet when it opens. */
   private get room(): { readonly width: number; readonly height: number } {
-    const height = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, 576);
+    const height = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, this.size.height);
     return { width: this.clientWidth || 800, height };
+  }
+
+  private get size(): (typeof heights)[number] {
+    return heights.find(({ most }) => this.graph.nodes.length <= most)!;
   }
 
   /** Units of the picture per pixel. */
@@ -131,7 +141,7 @@ export class AskGraph extends Picture {
     const unnamed = inSight.filter((node) => !named.nodes.has(node)).length;
     return html`
       <p class="soft" role="status">${this.summary(unnamed, pairs.length - named.links.size)}</p>
-      <div class="framed"><svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
+      <div class="framed"><svg class=${`graph ${this.size.name}`} role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
         viewBox=${this.viewBox} font-size=${13 * unit}
         @pointerdown=${(event: PointerEvent) => this.holdNode(event, undefined)}
         @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
@@ -204,7 +214,7 @@ export class AskGraph extends Picture {
     const radius = radiusOf(this.unit) * (term.kind === 'literal' ? 0.6 : 1);
     const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle>${
       label
-        ? svg`<text x=${label.x - x} y=${label.y - y} text-anchor=${label.anchor} stroke-width=${3 * this.unit}>${this.label(term)}</text>`
+        ? svg`<text x=${label.x - x} y=${label.y - y} text-anchor=${label.anchor} stroke-width=${4 * this.unit}>${this.label(term)}</text>`
         : nothing
     }`;
     const at = `translate(${x} ${y})`;

@@ -3,6 +3,7 @@ import './table.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeHref } from '../frame/page.js';
+import { rowMenu } from '../frame/row-menu.js';
 import { tabStrip } from '../frame/tabs.js';
 import { saveAs } from '../storage/download.js';
 import { planTable } from './plan.js';
@@ -60,16 +61,19 @@ export class AskResults extends Page {
         ${
           this.answer.kind === 'boolean' || this.answer.kind === 'plan'
             ? nothing
-            : html`<span class="downloads">${
-                this.answer.kind === 'graph'
-                  ? html`<button type="button" class="quiet" @click=${this.downloadRaw}>Download Turtle</button>`
-                  : nothing
-              }<button type="button" class="quiet" @click=${this.downloadCsv}>Download CSV</button></span>`
+            : html`<span class="downloads">${rowMenu('Download', this.downloads(), 'Download')}</span>`
         }
       </div>
       <div role="tabpanel" id="answer-panel" aria-labelledby="tab-${this.view}">
         ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
       </div>`;
+  }
+
+  private downloads(): TemplateResult {
+    const saveImage = (): void => this.querySelector<HTMLElement & { saveImage(): void }>('ask-chart')?.saveImage();
+    return html`<button type="button" @click=${this.downloadCsv}>CSV</button>
+      <button type="button" @click=${this.downloadRaw}>${this.answer.kind === 'graph' ? 'Turtle' : 'JSON'}</button>
+      ${this.view === 'chart' ? html`<button type="button" @click=${saveImage}>Image</button>` : nothing}`;
   }
 
   private content(): TemplateResult {

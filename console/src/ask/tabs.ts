@@ -44,6 +44,9 @@ function freeName(list: readonly QueryTab[]): string {
   return `Query ${number}`;
 }
 
+/** Returns the comment at the beginning of a query, which says what it asks, or `undefined`. */
+const titleOf = (query: string): string | undefined => /^\s*#+\s*(\S.{0,59})/.exec(query)?.[1]?.trim();
+
 const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
 
 /** Parses stored tabs. Data of an earlier version, or modified data, can have any structure. */
@@ -101,7 +104,7 @@ export class Keeper implements ReactiveController {
   show(query: string, saved?: Saved): void {
     const known = this.list.find((tab) => tab.query === query && tab.saved?.iri === saved?.iri);
     if (known) this.choose(known);
-    else this.open(query, saved && shortName(saved.iri), saved);
+    else this.open(query, saved ? shortName(saved.iri) : titleOf(query), saved);
   }
 
   open(query: string, name?: string, saved?: Saved): void {

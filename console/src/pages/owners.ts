@@ -4,10 +4,18 @@ import { customElement, state } from 'lit/decorators.js';
 import { blank } from '../frame/blank.js';
 import { copyLink, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { browserIdentity, identityOfBrowser, onSession, storageUri, subjectNow } from '../session/session.js';
-import { nameOfPerson } from '../sharing/people.js';
+import { assigneesOf, openRequests } from '../sharing/access.js';
+import { everybody, nameOfAsker, nameOfPerson } from '../sharing/people.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { isController, readStatus } from '../storage/controller.js';
 import { dateText, shortName } from '../storage/names.js';
+
+/** Person with an unanswered access request. */
+interface Asker {
+  readonly id: string;
+  /** Date of their latest request. */
+  readonly asked: string;
+}
 
 interface Owner {
   readonly id: string;
@@ -23,6 +31,8 @@ export class OwnersPage extends Page {
   @state() private owners: readonly Owner[] | undefined;
   /** Owners that the settings name. */
   @state() private named: readonly string[] = [];
+  /** People who asked for access and have no answer yet. */
+  @state() private askers: readonly Asker[] = [];
   /** True if the identity of this browser is an owner. */
   @state() private isBrowserOwner = false;
 
@@ -42,6 +52,7 @@ export class OwnersPage extends Page {
       this.isBrowserOwner = owners.some(({ id }) => id === own);
       const setting = status?.settings.find(({ name }) => name === 'lws.owners')?.value;
       this.named = (setting ?? []) as readonly string[];
+      this.askers = await askersNow(owners.map(({ id }) => id));
       this.failure = this.refusal = '';
     } catch (error) {
       this.owners = undefined;
@@ -65,14 +76,14 @@ export class OwnersPage extends Page {
     const me = subjectNow();
     // Without owners in the settings, the first owner is the identity generated at the first start, which no user added.
     const first = this.named.length > 0 || owners.some(({ id }) => id === me) ? this.named : [me];
-    return html`
+    return html`<div class="columns">
       ${scrollTable(
         'Owners',
         ['Name', 'Identity', 'Added', html`<span class="visually-hidden">Remove</span>`],
         [
           ...first.map(
             (id) => html`<tr><td><strong>${nameOfPerson(id)}</strong></td><td>${this.identity(id)}</td>
-            <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'since the storage was set up'}</td><td></td></tr>`,
+            <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'at the first start'}</td><td></td></tr>`,
           ),
           ...owners.map(
             (owner) => html`<tr>
@@ -84,16 +95,7 @@ export class OwnersPage extends Page {
           ),
         ],
       )}
-      <form class="card" @submit=${this.addOther}>
-        <h2>Add an owner</h2>
-        <div class="row"><button type="button" @click=${this.copyInvitation}>Copy invitation link</button>
-          <span class="soft grow">They sign in with their browser and ask. Their request shows the identity.</span></div>
-        <h3 class="or">then enter who asked</h3>
-        <label>Name <input class="wide" name="name" required maxlength="200" autocomplete="off" /></label>
-        <label>Identity <input class="wide" name="id" required maxlength="2000" spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…" /></label>
-        <p class="soft">To give access to some items only, use <a href=${placeHref('sharing')}>Share</a>.</p>
-        <button class="primary">Add owner</button>
-      </form>
+      ${this.renderAdding()}
       ${
         this.isBrowserOwner
           ? nothing
@@ -105,7 +107,38 @@ export class OwnersPage extends Page {
                 <button>Remember this browser</button>
               </form>
             </section>`
-      }`;
+      }</div>`;
+  }
+
+  private renderAdding(): TemplateResult {
+    const { askers } = this;
+    return html`<section class="card beside">
+      <h2>Add an owner</h2>
+      <ol class="numbered">
+        <li><h3>Send them an invitation</h3>
+          <p class="soft">They open the link, sign in with their browser, and ask for access.</p>
+          <button type="button" @click=${this.copyInvitation}>Copy invitation link</button></li>
+        <li><h3>Choose who asked</h3>
+          ${
+            askers.length === 0
+              ? html`<p class="soft">Nobody has asked yet.</p>`
+              : html`<ul class="plain" aria-label="People who asked">${askers.map(
+                  ({
+                    id,
+                    asked,
+                  }) => html`<li class="row"><span class="grow" title=${id}><strong>${nameOfAsker(id)}</strong><br><small class="soft">${shortName(id)}, asked ${dateText(asked)}</small></span>
+                    <button type="button" aria-label=${`Make owner: ${nameOfAsker(id)}`} @click=${() => this.addAsker(id)}>Make owner</button></li>`,
+                )}</ul>`
+          }
+          <details><summary>Enter an identity instead</summary>
+            <form @submit=${this.addOther}>
+              <label>Name <input class="wide" name="name" required maxlength="200" autocomplete="off" /></label>
+              <label>Identity <input class="wide" name="id" required maxlength="2000" spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…" /></label>
+              <button class="primary">Add owner</button>
+            </form></details></li>
+      </ol>
+      <p class="soft">To give access to some items only, use <a href=${placeHref('sharing')}>Share</a>.</p>
+    </section>`;
   }
 
   /** Shows an identity. A key is shortened, since readers do not compare keys. */
@@ -128,12 +161,16 @@ export class OwnersPage extends Page {
     await this.add(form, { id: text('id'), name: text('name') });
   }
 
-  private async add(form: HTMLFormElement, owner: { id: string; name: string }): Promise<void> {
-    const added = await this.attempt(
-      async () => succeed('POST', await systemUrl('owners'), jsonBody(owner)),
-      `${owner.name} is now an owner.`,
-    );
-    if (added) form.reset();
+  private async addAsker(id: string): Promise<void> {
+    const name = nameOfPerson(id);
+    const text = `${name} will be able to do everything in this storage. Anyone can ask, so compare this identity with the one that they tell you: ${id}`;
+    const question = { title: `Make ${name} an owner?`, text, proceed: 'Make owner' };
+    await this.attemptAfter(question, () => addOwner({ id, name }), `${name} is now an owner.`);
+    await this.load();
+  }
+
+  private async add(form: HTMLFormElement, owner: NewOwner): Promise<void> {
+    if (await this.attempt(() => addOwner(owner), `${owner.name} is now an owner.`)) form.reset();
     await this.load();
   }
 
@@ -145,4 +182,18 @@ export class OwnersPage extends Page {
     await this.attemptAfter(question, remove, `${name} is no longer an owner.`);
     await this.load();
   }
+}
+
+type NewOwner = Pick<Owner, 'id' | 'name'>;
+
+const addOwner = async (owner: NewOwner): Promise<unknown> =>
+  succeed('POST', await systemUrl('owners'), jsonBody(owner));
+
+/** Returns the people with unanswered access requests, newest first. Leaves out owners and classes of callers. */
+async function askersNow(owners: readonly string[]): Promise<readonly Asker[]> {
+  const askers = new Map<string, Asker>();
+  for (const { document, modified } of await openRequests(subjectNow()))
+    for (const id of assigneesOf(document))
+      if (!owners.includes(id) && id !== everybody && !askers.has(id)) askers.set(id, { id, asked: modified });
+  return [...askers.values()];
 }

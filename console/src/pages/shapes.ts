@@ -196,15 +196,15 @@ export class ShapesPage extends Page {
     const typed = ({ target }: Event): void => {
       this.chosen = (target as HTMLInputElement).value;
     };
-    return html`<details class="quiet-line" ?open=${this.conflict !== undefined}><summary><h2>Use a file with rules</h2> <span class="soft">(SHACL), for more than a form can check</span></summary>
-      <div class="card"><form @submit=${(event: SubmitEvent) => this.link(links, event)}>
+    return html`<div class="card folds"><details ?open=${this.conflict !== undefined}><summary><h2>Advanced: use a SHACL file</h2> <span class="soft">for rules that a form cannot check</span></summary>
+      <form @submit=${(event: SubmitEvent) => this.link(links, event)}>
         ${offered.length > 0 ? html`<fieldset><legend>Files with rules in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${itemIcon(iri)} ${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
         <details class="look"><summary>Look in the folders</summary>
           <folder-picker legend="You are in:" hasFiles @pick=${({ detail }: CustomEvent<string>) => this.choose(detail)}></folder-picker></details>
         <div class="row"><label class="grow">Chosen file, or another address <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" .value=${chosen} @input=${typed}></label>
           <button ?disabled=${chosen.trim() === ''}>Use this file</button></div>
       </form>
-      <p class="soft hint"><a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></div></details>`;
+      <p class="soft hint"><a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></details></div>`;
   }
 
   /** Lists existing resources that the change would make invalid. */

@@ -59,12 +59,11 @@ export class SharingPage extends Page {
 
   private renderParts(): TemplateResult {
     const isSubject = who().kind === 'subject';
-    const grants = isSubject
-      ? html`<share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants>`
-      : nothing;
-    return html`
-      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}${this.renderOwners()}`}
-      ${isSubject ? html`<people-list></people-list>` : nothing}`;
+    const rules = html`${this.mode === 'acls' ? nothing : this.renderOwners()}${isSubject ? html`<people-list></people-list>` : nothing}`;
+    return html`<div class="columns">
+      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>` : nothing}
+      ${isSubject ? html`<share-grants .at=${this.at} .controller=${this.status !== undefined} .rules=${rules}></share-grants>` : html`<div class="card folds">${rules}</div>`}
+      </div>${this.status ? nothing : html`<p>Owners can share this. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
   }
 
   private renderOwners(): TemplateResult {
@@ -73,13 +72,12 @@ export class SharingPage extends Page {
     const named = (told('lws.owners') ?? []) as readonly string[];
     // A storage without configured owners belongs to the identity generated at its first start.
     const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
-    return html`<details class="quiet-line"><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
+    return html`<details><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
       <ul>
         <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
         <li>The creator of an item has full control of it.</li>
         ${told('lws.public-read') === true ? html`<li>All callers may read everything (lws.public-read).</li>` : nothing}
         <li>Others may do what a grant allows. Grants for the folders above count here, too.</li>
-      </ul></details>
-      ${this.status ? nothing : html`<p>Owners can share this. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
+      </ul></details>`;
   }
 }

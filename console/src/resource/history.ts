@@ -17,23 +17,8 @@ import {
 } from '../storage/versions.js';
 import { downloadLimit, takeUpTo, turtleType } from './read.js';
 
-const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const timeOf = (date: string): string => (Number.isNaN(Date.parse(date)) ? '' : times.format(new Date(date)));
-
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-const spans = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
-
-/** Returns the time since a date in words, up to a month. */
-function agoText(date: string | number): string {
-  const seconds = (Date.now() - new Date(date).getTime()) / 1000;
-  const [unit, length] = spans.find(([, each]) => seconds >= each) ?? [];
-  if (!(seconds < 30 * 86_400)) return '';
-  return unit === undefined ? ago.format(0, 'second') : ago.format(-Math.floor(seconds / length!), unit);
-}
+/** Returns the time of a version with seconds, since versions may be of one minute. */
+const timeOf = (date: string): string => dateText(date, 'medium');
 
 /** Version that is shown, with its text and links. */
 interface Shown {
@@ -124,7 +109,7 @@ export class ResourceHistory extends Page {
     };
     const canErase = !isPresent && this.canErase;
     return html`<tr>
-      <td><a href=${url} @click=${view}>${time}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing} <small class="soft">${agoText(from)}</small></td>
+      <td><a href=${url} @click=${view}>${time}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing}</td>
       ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : nameOfPerson(actor)}</td>` : nothing}
       <td>${this.sizeOf(version, before)}</td>
       <td class="acts">

@@ -141,10 +141,10 @@ export class ResourceMetadata extends Page {
     const isChanged = draft.isDirty || draft.wasSaved;
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
-      <fieldset class="bare" ?disabled=${this.readonly}>
-        <section class="card"><h2>License</h2>${this.targets(view, saved, 'license')}${this.readonly ? nothing : this.licenseForm()}</section>
-        <section class="card"><h2>Author</h2>${this.targets(view, saved, 'author')}${this.readonly ? nothing : this.authorForm()}</section>
-        <section class="card"><h2>Type of the file</h2>${this.types(view.types, saved.types)}</section>
+      <fieldset class="bare card folds" ?disabled=${this.readonly}>
+        <section><h2>License</h2><div>${this.targets(view, saved, 'license')}${this.readonly ? nothing : this.licenseForm()}</div></section>
+        <section><h2>Author</h2><div>${this.targets(view, saved, 'author')}${this.readonly ? nothing : this.authorForm()}</div></section>
+        <section><h2>Type of the file</h2><div>${this.types(view.types, saved.types)}</div></section>
       </fieldset>
       ${this.readonly || !isChanged ? nothing : html`<div class="saving">${draft.isDirty ? saveRow(draft, actions) : html`<span class="state saved" role="status">Saved. No unsaved changes</span>`}</div>`}
       <details class="card" ?open=${this.isAdvanced} @toggle=${this.toggled}><summary>Advanced</summary>

@@ -82,6 +82,14 @@ export class ResourceTable extends Page {
     return groups.toSorted((a, b) => rank(a) - rank(b));
   }
 
+  /** Orders properties: types first, then names. */
+  private typeFirst(properties: readonly Property[]): readonly Property[] {
+    const { rdfType, labelPredicates } = this.lib;
+    const rank = ({ predicate: { value } }: Property): number =>
+      value === rdfType ? 0 : labelPredicates.includes(value) ? 1 : 2;
+    return properties.toSorted((a, b) => rank(a) - rank(b));
+  }
+
   /** Divides the subjects that match the filter into pages. */
   private paginate(): void {
     const pages: Group[][] = [[]];
@@ -155,7 +163,7 @@ export class ResourceTable extends Page {
     return html`<tbody>
       <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${title}${title === nothing ? name : html`<small class=${label ? 'name' : nothing}>${name}</small>`}
         ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Source”.</small>` : nothing}</th></tr>
-      ${properties.map((each) => this.property(subject, each))}
+      ${this.typeFirst(properties).map((each) => this.property(subject, each))}
     </tbody>`;
   }
 

@@ -10,8 +10,6 @@ export class TypeField extends Page {
   @property() value = '';
   /** Name of the field for screen readers. */
   @property() label = 'Type';
-  /** Returns a prefixed name of an IRI. */
-  @property({ attribute: false }) nameOf = (iri: string): string => iri;
   /** Called with the type that the user chose or typed. */
   @property({ attribute: false }) set: (text: string) => void = () => {};
   @state() private isOther = false;
@@ -22,9 +20,9 @@ export class TypeField extends Page {
 
   private choice(): TemplateResult {
     const { value } = this;
-    const known = value === '' || usualTypes.includes(value) ? usualTypes : [...usualTypes, value];
-    const text = (iri: string): string =>
-      usualTypes.includes(iri) ? wordsOf(iri) : `${wordsOf(iri)} (${this.nameOf(iri)})`;
+    // A type of another vocabulary replaces the usual type with the same words, so that all choices differ.
+    const others = usualTypes.filter((iri) => wordsOf(iri) !== wordsOf(value));
+    const known = value === '' || usualTypes.includes(value) ? usualTypes : [...others, value];
     const chosen = ({ target }: Event): void => {
       const at = (target as HTMLSelectElement).selectedIndex - 1;
       this.isOther = at === known.length;
@@ -32,7 +30,7 @@ export class TypeField extends Page {
       if (this.isOther) void this.updateComplete.then(() => this.querySelector('input')?.focus());
     };
     return html`<select class="grow" aria-label=${this.label} title=${value} @change=${chosen}><option>Choose a type …</option>
-      ${known.map((iri) => html`<option ?selected=${iri === value}>${text(iri)}</option>`)}<option>Other …</option></select>`;
+      ${known.map((iri) => html`<option ?selected=${iri === value}>${wordsOf(iri)}</option>`)}<option>Other …</option></select>`;
   }
 
   private input(): TemplateResult {

@@ -41,9 +41,9 @@ export function valueRow(value: ValueRow): TemplateResult {
 const isTypeOf = ({ field, term }: ValueRow): boolean =>
   field.isFree === true && field.path === rdfType && term.termType === 'NamedNode';
 
-function typeField({ term, name, set, nameOf, prefixes }: ValueRow): TemplateResult {
+function typeField({ term, name, set, prefixes }: ValueRow): TemplateResult {
   const typed = (text: string): void => set(iriOf(expanded(text, prefixes)));
-  return html`<type-field class="grow" .value=${term.value} .label=${name} .nameOf=${nameOf} .set=${typed}></type-field>`;
+  return html`<type-field class="grow" .value=${term.value} .label=${name} .set=${typed}></type-field>`;
 }
 
 /** Returns the label that is shown instead of an IRI, or `undefined`. */

@@ -94,15 +94,14 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
   return found;
 }
 
-/** Returns the count of unanswered requests of other users. */
-export async function countOpen(subject: string): Promise<number> {
-  if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
+/** Returns the unanswered requests of other users, newest first. Empty if the storage offers no access requests. */
+export async function openRequests(subject: string): Promise<readonly Kept[]> {
+  if ((await serviceEndpoint('AccessRequestService')) === undefined) return [];
   const requests = await readAll('AccessRequest');
   // A grant is newer than its request, so grants before the oldest request are not read.
   const grants = requests.length > 0 ? await readAll('AccessGrant', requests.at(-1)!.modified) : [];
   const answered = new Set(grants.map(({ document }) => document.request));
-  return requests.filter(({ document }) => !answered.has(document.id) && !assigneesOf(document).includes(subject))
-    .length;
+  return requests.filter(({ document }) => !answered.has(document.id) && !assigneesOf(document).includes(subject));
 }
 
 async function readOne(id: string): Promise<AccessDocument | undefined> {

@@ -79,7 +79,7 @@ export function personOf(typed: string): string {
 export class PeopleList extends Page {
   protected override render(): TemplateResult {
     const known = people();
-    return html`<details class="quiet-line"><summary><h2>People by name</h2> <span class="soft">${known.length === 0 ? 'none yet' : known.map(([, name]) => name).join(', ')}</span></summary>
+    return html`<details><summary><h2>People by name</h2> <span class="soft">${known.length === 0 ? 'none yet' : known.map(([, name]) => name).join(', ')}</span></summary>
       <p class="soft">These names are kept in this browser alone.</p>
       ${
         known.length === 0

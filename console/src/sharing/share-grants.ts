@@ -33,6 +33,8 @@ export class ShareGrants extends Page {
   @property() at = storageUri;
   /** True if the signed-in user controls the storage. */
   @property({ type: Boolean }) controller = false;
+  /** Folded parts of the page that follow public access. */
+  @property({ attribute: false }) rules: unknown;
   @state() private grants: readonly Kept[] | undefined;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -51,13 +53,14 @@ export class ShareGrants extends Page {
   protected override render(): TemplateResult {
     return html`<section class="card"><h2>${this.controller ? 'Shared with' : 'Shared with you'}</h2>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}</section>
-      ${this.controller ? html`${this.renderForm()}${this.renderPublic()}` : nothing}`;
+      ${this.controller ? this.renderForm() : nothing}
+      <div class="card folds">${this.controller ? this.renderPublic() : nothing}${this.rules}</div>`;
   }
 
   private renderGrants(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
     if (this.grants.length === 0)
-      return html`<p class="empty">${this.controller ? 'This is not shared yet. Owners have access to everything, and people to what they created.' : 'This is not shared with you by a grant.'}</p>`;
+      return html`<p class="empty">${this.controller ? 'Nobody yet, except owners and the people who create items here.' : 'This is not shared with you by a grant.'}</p>`;
     return grantsTable({
       label: 'People with access',
       grants: this.grants,
@@ -71,10 +74,10 @@ export class ShareGrants extends Page {
       .filter((iri) => iri !== this.at)
       .reverse();
     const copy = (): Promise<boolean> => this.attempt(() => copyLink(this.at), 'The link is copied.');
-    return html`<form class="card give" @submit=${this.give}>
+    return html`<form class="card give beside" @submit=${this.give}>
       <h2>Invite somebody</h2>
-      <div class="row"><button type="button" @click=${copy}>Copy invitation link</button>
-        <span class="soft grow">They sign in with their browser and ask. You answer under <a href=${placeHref('requests')}>Requests</a>.</span></div>
+      <p class="soft">They open a link, sign in with their browser, and ask. You answer under <a href=${placeHref('requests')}>Requests</a>.</p>
+      <button type="button" @click=${copy}>Copy invitation link</button>
       <h3 class="or">or choose a person</h3>
       ${personField('grant')}
       <div class="row top-row">${actionFields(['read'])}${untilField()}</div>
@@ -93,7 +96,7 @@ export class ShareGrants extends Page {
     const isPublic = (this.grants ?? []).some(({ document }) =>
       document.access.some((policy) => covers(policy, this.at) && listGrants(policy.assignee).includes(everybody)),
     );
-    return html`<details class="card public ${isPublic ? 'on' : ''}"><summary><h2>Public access: ${isPublic ? 'on' : 'off'}</h2> <span class="link">Change</span></summary>
+    return html`<details class="public ${isPublic ? 'on' : ''}"><summary><h2>Public access</h2> <span class="soft">${isPublic ? 'on' : 'off'}</span></summary>
       <form class="public" @submit=${this.makePublic}>
       <p>Opens ${wording(this.at)} to everybody who can reach this server, without signing in. It ends at the date, or when you revoke it in the list.</p>
       <label>Everybody can <select name="actions">${Object.entries(publicActions).map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select></label>

@@ -47,16 +47,20 @@ export function sizeText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const formatsOf = (timeStyle: 'short' | 'medium') => ({
+  full: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle }),
+  time: new Intl.DateTimeFormat(undefined, { timeStyle }),
+});
+const dateFormats = { short: formatsOf('short'), medium: formatsOf('medium') };
 const days = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
-/** Returns a date with the time, for people. Today and yesterday are words. */
-export const dateText = (date: string | number): string => {
+/** Returns a date with the time, for people. Today and yesterday are words. @param timeStyle `medium` for a time with seconds */
+export const dateText = (date: string | number, timeStyle: keyof typeof dateFormats = 'short'): string => {
   const at = new Date(date);
   if (Number.isNaN(at.getTime())) return '';
   const back = [0, -1].find((offset) => daysFromNow(offset).toDateString() === at.toDateString());
-  return back === undefined ? dates.format(at) : `${days.format(back, 'day')}, ${times.format(at)}`;
+  const { full, time } = dateFormats[timeStyle];
+  return back === undefined ? full.format(at) : `${days.format(back, 'day')}, ${time.format(at)}`;
 };
 
 const daysFromNow = (count: number): Date => {

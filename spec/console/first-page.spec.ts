@@ -47,7 +47,7 @@ for (const path of pathsOf('The console, first page'))
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText(/^6 rows/).waitFor();
       await page.getByRole('tab', { name: 'Map', exact: true }).click();
-      await page.getByText('6 places of 6 rows.').waitFor();
+      await page.getByText('6 places.').waitFor();
     });
 
     it('removes the example in one click, and restores it', async () => {

@@ -24,7 +24,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 52_270, query: 17_790, console: 17_275, data: 10_550, versions: 2_300, extras: 3960 };
+const limitsOfAreas = { core: 52_270, query: 17_790, console: 17_290, data: 10_550, versions: 2_300, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

@@ -49,6 +49,15 @@ export const roomOfSteps = ({ frame, pixel }: MapView): Placed => ({
   half: 32 * pixel,
 });
 
+/** Returns the areas of the buttons that zoom, one below the other, which no name may cover. */
+export const roomOfZoom = ({ frame, pixel }: MapView): readonly Placed[] =>
+  [26, 58, 90].map((down) => ({
+    name: '',
+    x: frame.x + frame.width / 2 - 28 * pixel,
+    y: frame.y - frame.height / 2 + down * pixel,
+    half: 20 * pixel,
+  }));
+
 /** Returns the scale bar, which is at the right, because degrees of latitude are at the left. */
 export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
   const perKilometre = degree / kilometresPerDegree;
@@ -129,8 +138,8 @@ const isFree = (one: Placed, placed: readonly Placed[], pixel: number): boolean 
   placed.every((other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half);
 
 /**
- * Returns the names to the right of the points of a result, or to the left at the edge, if they cover no other name. @param
- * others occupied areas @returns also the areas that points and names occupy
+ * Returns the names to the right of the points of a result, or to the left, if they cover no other name. @param others occupied
+ * areas @returns also the areas that points and names occupy
  */
 export function namesOfPoints(
   points: readonly (readonly [name: string, longitude: number, latitude: number])[],
@@ -147,20 +156,14 @@ export function namesOfPoints(
   placed.push(...others);
   const names = points.flatMap(([name, longitude, latitude]) => {
     const [middle, half] = [y(latitude), halfOf(name, pixel)];
-    const side = x(longitude) + gap + 2 * half > frame.x + frame.width / 2 ? -1 : 1;
-    const start = x(longitude) + side * gap;
-    const one = { name, x: start + side * half, y: middle, half };
-    if (
-      name === '' ||
-      !isFree(
-        one,
-        placed.filter((other) => other.x !== x(longitude) || other.y !== middle),
-        pixel,
-      )
-    )
-      return [];
-    placed.push(one);
-    return [textAt(start, middle + 4 * pixel, pixel, name, side < 0 ? 'end' : 'start')];
+    const occupied = placed.filter((other) => other.x !== x(longitude) || other.y !== middle);
+    const at = (side: 1 | -1): Placed => ({ name, x: x(longitude) + side * (gap + half), y: middle, half });
+    const isIn = (one: Placed): boolean => Math.abs(one.x - frame.x) + half <= frame.width / 2;
+    const free = ([1, -1] as const).filter((side) => isFree(at(side), occupied, pixel));
+    const side = free.find((each) => isIn(at(each))) ?? free[0];
+    if (name === '' || side === undefined) return [];
+    placed.push(at(side));
+    return [textAt(x(longitude) + side * gap, middle + 4 * pixel, pixel, name, side < 0 ? 'end' : 'start')];
   });
   return { names, placed };
 }

@@ -6,7 +6,16 @@ import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'li
 import { customElement, property, state } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
-import { grid, namesInSight, namesOfPoints, roomOfScale, roomOfSteps, scaleBar, tilesInSight } from './map-frame.js';
+import {
+  grid,
+  namesInSight,
+  namesOfPoints,
+  roomOfScale,
+  roomOfSteps,
+  roomOfZoom,
+  scaleBar,
+  tilesInSight,
+} from './map-frame.js';
 import { counted, legend, Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
@@ -113,7 +122,8 @@ export class AskMap extends Picture {
       ['iri', 'places of the result'],
       ...(this.selected < 0 ? [] : ([['chosen', 'selected place']] as const)),
       ...(hasCities ? ([['city', 'cities and borders, for orientation']] as const) : []),
-    ])}<p class="soft">${hasCities ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
+    ])}<p class="soft sources">${hasCities ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}
+      ${this.isNear ? 'Borders are approximate.' : nothing}</p>`;
   }
 
   private steps(): TemplateResult {
@@ -141,13 +151,13 @@ export class AskMap extends Picture {
   /** Returns a summary of what the map shows and omits. @param unnamed count of names without room */
   private summary(unnamed: number): string {
     const { list, wrong, isCut } = this.places;
-    const isOfRows = this.answer.kind === 'rows';
+    const { kind, rows } = this.answer;
+    const isOfRows = kind === 'rows' && rows.length !== list.length;
     return [
-      `${counted(list.length, 'place')}${isOfRows ? ` of ${counted(this.answer.rows.length, 'row')}` : ''}.`,
+      `${counted(list.length, 'place')}${isOfRows ? ` of ${counted(rows.length, 'row')}` : ''}.`,
       isCut ? 'There are more: the map shows the first ones, the table all.' : '',
       wrong > 0 ? `${counted(wrong, 'value')} without a place: ${wrongText}.` : '',
       unnamed > 0 ? `${counted(unnamed, 'name')} left out, for lack of room: select a place to read its name.` : '',
-      this.isNear ? 'Borders are approximate.' : '',
     ].join(' ');
   }
 
@@ -167,7 +177,7 @@ export class AskMap extends Picture {
     const pixel = Math.max(this.frame.width / width, this.frame.height / height);
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
     const { outline } = this.projection;
-    const own = namesOfPoints(this.named(), view, [roomOfScale(view), roomOfSteps(view)]);
+    const own = namesOfPoints(this.named(), view, [roomOfScale(view), roomOfSteps(view), ...roomOfZoom(view)]);
     const unnamed = this.places.list.filter(({ name }) => name).length - own.names.length;
     const inSight = this.countries && namesInSight(this.countries, view, own.placed);
     const picture = html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}

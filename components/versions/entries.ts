@@ -86,7 +86,7 @@ export const allChanged = entryRange('versions-at');
 /** Returns the key range of the names of resources that were changed by transactions after a position. */
 export const changedAfter = (position: number): KeyRange => ({ gte: changedKey(position + 1, 0), lt: allChanged.lt });
 export const createdMark = '+';
-/** Returns the key of the position since which versions of a resource or below it are kept. Empty IRI: of all resources. */
+/** Returns the key of the position since which versions of a resource and those below it are kept. Empty IRI: all resources. */
 export const sinceKey = (iri: string): string => entryKey('versions-since', iri);
 export const allSince = entryRange('versions-since');
 /** Key of the position up to which versions have expired, so that earlier states of the storage are incomplete. */

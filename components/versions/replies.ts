@@ -165,7 +165,7 @@ async function versionReply(
   return { ...reply, fields };
 }
 
-/** Returns the modes of the caller on a version. Versions can only be read. */
+/** Returns `WAC-Allow` for a version: `read` for the caller, and for the public if the version is publicly readable. */
 async function modesOf(context: Context, state: HistoryState): Promise<string> {
   const { platform, exchange, iri } = context;
   const { origin } = exchange.access;

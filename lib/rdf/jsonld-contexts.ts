@@ -12,7 +12,7 @@ import { resolveIri } from './resolve-iri.js';
 
 type Json = Record<string, unknown>;
 
-/** A context and its effect on earlier contexts. */
+/** A context, with a cache of the processed contexts by active context (interface that `jsonld` requires). */
 interface ResolvedContext {
   readonly document: Json | null;
   getProcessed(activeCtx: object): unknown;

@@ -4,7 +4,7 @@ import type { ResourceRecord } from '../keys/records.js';
 
 /** An event that the storage sends to named inboxes in addition to subscribers. */
 export interface Announcement {
-  /** IRI of the document. */
+  /** IRI of the document that the event announces, such as an access request. */
   readonly id: string;
   readonly types: readonly string[];
   readonly inboxes: readonly string[];

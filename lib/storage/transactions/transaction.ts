@@ -268,7 +268,7 @@ export class Transaction {
     this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false });
   }
 
-  /** Replaces the graph of a resource if the old or the new one is large. @throws Again as `putGraph` */
+  /** Like `putGraph`, for a large old or new graph: compares them block by block. @throws Again as `putGraph` */
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
